@@ -3,10 +3,10 @@
 
 """Processor time of a fit of a humanoid with 30 joints: python -m evidence.benchmarks.fit_time.
 
-hrp2_like stands, sways and bounces for SECONDS (60). Encoders, base, foot wrenches, IMU and torques
-have noise. The unknowns are damping and rotor inertia of six joints of both legs, and the tares of
-a foot sensor. The first two rows are the derivatives with respect to all unknowns, and to the
-initial states of windows.
+hrp2_like on rubber bushes stands, sways and bounces for SECONDS (60). Encoders, base, foot
+wrenches, IMU and torques have noise. The unknowns are damping and rotor inertia of six joints of
+both legs, the tares of a foot sensor, and the biases of the IMU. The first two rows are the
+derivatives with respect to all unknowns, and to the initial states of windows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import hrpsim
-from evidence.benchmarks.fit_foot_forces import BIAS, FORCES, NOISE, SENSORS, targets
+from evidence.benchmarks.fit_foot_forces import BIAS, FORCES, MOTIONS, NOISE, SENSORS, targets
 from hrpsim.fitting import Recording, Signal
 from hrpsim.fitting.predict import Predictor, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording
@@ -32,6 +32,7 @@ WORLD = """ground: true
 robots:
   - name: hrp2
     urdf: package://hrpsim/urdf/hrp2_like.urdf.xacro
+    xacro_arguments: {bush: true}
     position: [0, 0, 0.6487]
     joints: {RLEG_JOINT2: -0.4538, RLEG_JOINT3: 0.8727, RLEG_JOINT4: -0.4189,
              LLEG_JOINT2: -0.4538, LLEG_JOINT3: 0.8727, LLEG_JOINT4: -0.4189}
@@ -45,7 +46,9 @@ def recorded(world_file: Path, seconds: float) -> Recording:
     """Return the recording of a motion with noise."""
     world, random = hrpsim.load_world(world_file), np.random.default_rng(0)
     robot, rows = world.robots["hrp2"], []
-    names, first = tuple(robot.joint_names), robot.joint_positions.copy()
+    every = robot.joint_names
+    motors = [k for k, name in enumerate(every) if "BUSH" not in name]
+    names, first = tuple(every[k] for k in motors), robot.joint_positions[motors]
     legs = [name for name in names if "LEG_JOINT" in name]
     robot.set_joint_properties(legs, damping=DAMPING)
     for k in range(round(seconds / PERIOD) + 1):
@@ -54,9 +57,10 @@ def recorded(world_file: Path, seconds: float) -> Recording:
         rows.append(
             (k * PERIOD, robot.q.copy(), robot.v.copy(), robot.joint_efforts, aim, *sensors)
         )
-        robot.command(positions=aim)
+        robot.command(names=names, positions=aim)
         world.step(round(PERIOD / world.time_step))
     moment, q, v, efforts, commands, left, right, imu = map(np.array, zip(*rows))
+    angles, speeds = q[:, 7:][:, motors], v[:, 6:][:, motors]
 
     def noisy(values: np.ndarray, kind: str) -> np.ndarray:
         return values + NOISE[kind] * random.normal(size=values.shape)
@@ -67,14 +71,16 @@ def recorded(world_file: Path, seconds: float) -> Recording:
         for name, own in zip(SENSORS, (left + TARE, right))
     ]
     signals.append(Signal("imu", "imu", moment[late], noisy(imu + BIAS, "imu")[late]))
-    signals.append(Signal("torque", "torque", moment[late], noisy(efforts, "effort")[late], names))
+    signals.append(
+        Signal("torque", "torque", moment[late], noisy(efforts[:, motors], "effort")[late], names)
+    )
     base = q[:, :7].copy()
     base[:, :3] = noisy(base[:, :3], "base")
     return Recording(
         moment,
         names,
-        noisy(q[:, 7:], "encoder"),
-        noisy(v[:, 6:], "joint velocity"),
+        noisy(angles, "encoder"),
+        noisy(speeds, "joint velocity"),
         base,
         noisy(v[:, :6], "base velocity"),
         moment,
@@ -91,7 +97,8 @@ def unknowns() -> dict[str, Any]:
         for kind, start in (("damping", 1.0), ("rotor_inertia", 0.1)):
             paths = [f"robots.hrp2.joints.?LEG_JOINT{k}.{kind}"]
             settings[f"{kind} {k}"] = {"start": start, "paths": paths, "scale": "log"}
-    return settings | {f"signals.{SENSORS[0]}.tare_{column}": 0.0 for column in FORCES}
+    settings |= {f"signals.{SENSORS[0]}.tare_{column}": 0.0 for column in FORCES}
+    return settings | {f"signals.imu.bias_{column}": 0.0 for column in MOTIONS}
 
 
 def show(what: str, run: Callable[[], object]) -> None:

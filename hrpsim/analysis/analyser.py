@@ -160,9 +160,9 @@ class Analyser(Closed):
         q = _checked_rows("q", q, self.model.nq)
         v = _checked_rows("v", v, self.model.nv, len(q))
         dv = _checked_rows("dv", dv, self.model.nv, len(q))
-        given = [FixedPhase(0, (fixed,))] if isinstance(fixed, str) else list(fixed)
-        phases, masks = self._placed_phases(q, v, dv, given)
-        begins = [phase.begin for phase in given]
+        fixed_phases = [FixedPhase(0, (fixed,))] if isinstance(fixed, str) else list(fixed)
+        phases, masks = self._placed_phases(q, v, dv, fixed_phases)
+        begins = [phase.begin for phase in fixed_phases]
         phase_of = np.searchsorted(begins, np.arange(len(q)), side="right") - 1
         results = new_results(self.model.nq, self.model.nv, len(self.links), len(q))
         done = 0
@@ -175,7 +175,7 @@ class Analyser(Closed):
                 progress(done, len(q))
         placed = tuple(
             FixedPhase(old.begin, tuple(old.links), (row["p"].copy(), row["R"].copy()))
-            for old, row in zip(given, phases)
+            for old, row in zip(fixed_phases, phases)
         )
         return Trajectory(self.links, placed, phase_of, masks[phase_of] != 0, **results._asdict())
 
@@ -218,10 +218,10 @@ class Analyser(Closed):
                 row["p"], row["R"] = phases[k - 1]["p"], phases[k - 1]["R"]
             else:
                 at = slice(phase.begin, phase.begin + 1)
-                found = new_results(self.model.nq, self.model.nv, len(self.links), 1)
-                self._run(phases, masks, np.array([k - 1]), q[at], v[at], dv[at], found)
-                here = found.supports[0, reference]
-                row["p"], row["R"] = here["position"], here["R"]
+                results = new_results(self.model.nq, self.model.nv, len(self.links), 1)
+                self._run(phases, masks, np.array([k - 1]), q[at], v[at], dv[at], results)
+                support = results.supports[0, reference]
+                row["p"], row["R"] = support["position"], support["R"]
             row["ground"] = ground_height(self.soles[reference], row["p"], row["R"])
         return phases, masks
 
@@ -283,11 +283,11 @@ def _checked_rows(name: str, values, width: int, count: int | None = None) -> np
         rows = np.require(values, dtype=np.float64, requirements=["C", "A", "W"])
     except (TypeError, ValueError) as cause:
         raise StateError(f"{name} must be rows of {width} numbers, got {values!r:.80}") from cause
-    wanted = f"({'T' if count is None else count}, {width})"
+    shape = f"({'T' if count is None else count}, {width})"
     if rows.ndim != 2 or rows.shape[1] != width or (count or len(rows)) != len(rows):
-        raise StateError(f"{name} must have shape {wanted}, got {rows.shape}")
+        raise StateError(f"{name} must have shape {shape}, got {rows.shape}")
     if len(rows) == 0:
-        raise StateError(f"{name} must have shape {wanted} with at least one sample")
+        raise StateError(f"{name} must have shape {shape} with at least one sample")
     if not np.isfinite(rows).all():
         t, k = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
         raise StateError(f"{name}[{t}, {k}] is {rows[t, k]}: every entry must be finite")

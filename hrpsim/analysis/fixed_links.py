@@ -29,7 +29,7 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
 
     A text without a time applies from the beginning. Raises SequenceError that names the text.
     """
-    found = []
+    entries = []
     for text in texts:
         before, separator, names = text.rpartition(":")
         label = f"--fixed-link {text!r}"
@@ -41,12 +41,12 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
             raise SequenceError(
                 f"{label}: must be [TIME:]LINK[+LINK...], but {before!r} is not a time"
             )
-        found.append(FixedFrom(time, link_names(label, names, model)))
-    found.sort(key=lambda entry: entry.time)
-    for one, other in itertools.pairwise(found):
-        if one.time == other.time:
-            raise SequenceError(f"--fixed-link is given twice for the time {one.time:g} s")
-    return tuple(found)
+        entries.append(FixedFrom(time, link_names(label, names, model)))
+    entries.sort(key=lambda entry: entry.time)
+    for previous, other in itertools.pairwise(entries):
+        if previous.time == other.time:
+            raise SequenceError(f"--fixed-link is given twice for the time {previous.time:g} s")
+    return tuple(entries)
 
 
 def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
@@ -143,9 +143,9 @@ def detect_fixed_links(
 
 def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
     """Return the corners (T, k, 3) [m] of each sole, in the frame of the sole `seen_from`."""
-    held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
-    rest = np.zeros_like(motion.v)
-    seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)
+    phase = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
+    zeros = np.zeros_like(motion.v)
+    seen = analyser.analyse(motion.q, zeros, zeros, [phase], progress=progress)
     paths = []
     for sole in soles:
         at = seen.support(sole.link)
@@ -216,12 +216,12 @@ def check_fixed_links(
                 positions = _seen_from(motion.q, found.q, positions)
             off = np.linalg.norm(positions[part] - positions[phase.begin], axis=1)
             if (late := _first_beyond(off, tolerance)) is not None:
-                what = f"is {1e3 * off[late]:.1f} mm from its first position"
-                raise SequenceError(_lifted(motion, phase.begin + late, link, entry, what))
+                problem = f"is {1e3 * off[late]:.1f} mm from its first position"
+                raise SequenceError(_lifted(motion, phase.begin + late, link, entry, problem))
         lower = _lower_sole(analyser, found, phase.links[0], part, tolerance)
         if lower is not None:
-            t, what = lower
-            raise SequenceError(_lifted(motion, phase.begin + t, phase.links[0], entry, what))
+            t, problem = lower
+            raise SequenceError(_lifted(motion, phase.begin + t, phase.links[0], entry, problem))
 
 
 def _lower_sole(

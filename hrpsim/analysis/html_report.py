@@ -99,9 +99,9 @@ def _joints(data) -> str:
     for row in data["joints"].values():
         limit, fastest = row["torque_limit"], row["velocity_limit"]
         torque, at, rate = (row[name] for name in ("torque", "torque_time", "velocity"))
-        share = f"{100 * abs(torque) / limit:.1f}" if limit else "-"
+        percentage = f"{100 * abs(torque) / limit:.1f}" if limit else "-"
         limits = [f"{bound:g}" if bound else "-" for bound in (limit, fastest)]
-        cells = [row["joint"], f"{torque:.2f}", f"{at:.3f}", limits[0], share, f"{rate:.3f}"]
+        cells = [row["joint"], f"{torque:.2f}", f"{at:.3f}", limits[0], percentage, f"{rate:.3f}"]
         rows.append([*cells, limits[1], f"{row['lowest']:.3f}", f"{row['highest']:.3f}"])
     head = ("joint", "torque", "at [s]", "limit", "%", "rate", "limit", "lowest", "highest")
     return _table(head, rows)

@@ -32,21 +32,21 @@ def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
     if count == 0:
         return math.nan
     start = _leftmost(points, count)
-    here = start
+    corner = start
     inside, nearest = math.inf, math.inf
     for _ in range(count):
-        after = here
+        after = corner
         for k in range(count):
-            if _comes_before(points, here, k, after):
+            if _comes_before(points, corner, k, after):
                 after = k
-        if after == here:  # all points coincide
-            return -math.hypot(x - points[here, 0], y - points[here, 1])
+        if after == corner:  # all points coincide
+            return -math.hypot(x - points[corner, 0], y - points[corner, 1])
         signed, distance = edge_distance(
-            points[here, 0], points[here, 1], points[after, 0], points[after, 1], x, y
+            points[corner, 0], points[corner, 1], points[after, 0], points[after, 1], x, y
         )
         inside, nearest = min(inside, signed), min(nearest, distance)
-        here = after
-        if here == start:
+        corner = after
+        if corner == start:
             break
     return inside if inside >= 0.0 else -nearest
 

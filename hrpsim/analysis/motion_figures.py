@@ -18,19 +18,19 @@ _DRAWN = 2000  # largest number of samples in a line of a figure
 
 def draw_plan(result: AnalysedMotion, axes) -> None:
     """Draw the soles, the centre of mass and the ZMP from above."""
-    found = result.found
+    trajectory = result.found
     for sole in result.analyser.soles:
-        bears = found.fixed[:, found.links.index(sole.link)]
+        bears = trajectory.fixed[:, trajectory.links.index(sole.link)]
         if not bears.any() or len(sole.vertices) == 0:
             continue
-        at = found.support(sole.link)
-        colour = _COLOURS[3 + found.links.index(sole.link) % 3]
+        at = trajectory.support(sole.link)
+        colour = _COLOURS[3 + trajectory.links.index(sole.link) % 3]
         for k in np.flatnonzero(np.diff(bears.astype(int), prepend=0) == 1):
             corners = at["position"][k, :2] + sole.vertices @ at["R"][k, :2, :2].T
             axes.fill(*corners.T, facecolor=colour, alpha=0.15, edgecolor=colour, lw=1.0)
             axes.annotate(sole.link, corners.mean(axis=0), ha="center", fontsize=7, color=colour)
     every = _thinned(len(result.motion.times))
-    samples = found.samples[every]
+    samples = trajectory.samples[every]
     axes.plot(*samples["com"].T[:2], color=_COM, lw=1.2, label="centre of mass")
     axes.plot(*samples["zmp"].T[:2], color=_ZMP, lw=1.0, label="ZMP")
     axes.set(xlabel="x [m]", ylabel="y [m]", title="Seen from above")
@@ -43,13 +43,13 @@ def draw_along_axis(result: AnalysedMotion, axes, axis: int) -> None:
 
     The range of the support polygon is shaded.
     """
-    times, found = result.motion.times, result.found
+    times, trajectory = result.motion.times, result.found
     every = _thinned(len(times))
     low, high = _support_range(result, axis)
     fill_between(
         axes, times[every], low[every], high[every], step="post", color="#e8e4d8", label="support"
     )
-    samples = found.samples[every]
+    samples = trajectory.samples[every]
     axes.plot(times[every], samples["com"][:, axis], color=_COM, label="centre of mass")
     axes.plot(times[every], samples["zmp"][:, axis], color=_ZMP, lw=1.0, label="ZMP")
     axes.plot(
@@ -61,11 +61,11 @@ def draw_along_axis(result: AnalysedMotion, axes, axis: int) -> None:
 
 def draw_forces(result: AnalysedMotion, axes) -> None:
     """Draw the normal forces on the fixed links."""
-    times, found = result.motion.times, result.found
+    times, trajectory = result.motion.times, result.found
     every = _thinned(len(times))
-    for k, link in enumerate(found.links):
-        if found.fixed[:, k].any():
-            force = found.supports["force"][every, k, 2]
+    for k, link in enumerate(trajectory.links):
+        if trajectory.fixed[:, k].any():
+            force = trajectory.supports["force"][every, k, 2]
             axes.plot(times[every], force, color=_COLOURS[3 + k % 3], label=link)
     axes.set(xlabel="time [s]", ylabel="normal force [N]")
     axes.legend(fontsize=7, frameon=False)
@@ -107,17 +107,17 @@ def overview(result: AnalysedMotion):
     axes[2, 1].axhline(0.0, color="black", lw=0.8)
     axes[2, 1].set(xlabel="time [s]", ylabel="margin in the support [mm]")
     _mark_phases(result, axes[2, 1])
-    for one in axes.flat:
-        style(one)
+    for panel in axes.flat:
+        style(panel)
     return figure
 
 
 def support_outline(result: AnalysedMotion, sample: int) -> np.ndarray:
     """Return the corners (k, 2) [m] of the support polygon at a sample, empty without outlines."""
-    found, corners = result.found, [np.zeros((0, 2))]
+    trajectory, corners = result.found, [np.zeros((0, 2))]
     for index, sole in enumerate(result.analyser.soles):
-        if found.fixed[sample, index] and len(sole.vertices):
-            at = found.supports[sample, index]
+        if trajectory.fixed[sample, index] and len(sole.vertices):
+            at = trajectory.supports[sample, index]
             R, h = at["R"], sole.height
             corners.append(at["position"][:2] + sole.vertices @ R[:2, :2].T + h * R[:2, 2])
     points = np.concatenate(corners)

@@ -170,30 +170,30 @@ def _number(cell: str) -> float:
 def _check_header(path: Path, header: list[str], line: int, model: Model) -> None:
     twice = sorted(name for name, count in Counter(header).items() if count > 1)
     if twice:
-        shown = shown_value(twice[0])
-        raise SequenceError(f"{path}:{line}: column {shown} appears more than once")
+        column = shown_value(twice[0])
+        raise SequenceError(f"{path}:{line}: column {column} appears more than once")
     known = {TIME, FIXED, *WAIST, *model.joint_names}
     for name in header:
         if name not in known:
             raise SequenceError(f"{path}:{line}: {unknown_name('column', name, sorted(known), 60)}")
-    wanted = [TIME, *controlled_joints(model)]
+    required = [TIME, *controlled_joints(model)]
     if set(header) & set(WAIST):
-        wanted += WAIST
-    missing = [name for name in wanted if name not in header]
+        required += WAIST
+    missing = [name for name in required if name not in header]
     if missing:
         raise SequenceError(f"{path}:{line}: missing columns: {', '.join(missing)}")
 
 
 def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ...]:
-    before, found = "", []
-    for given, line, time in zip(texts or (), lines.tolist(), times):
-        text = given or before
+    before, entries = "", []
+    for cell, line, time in zip(texts or (), lines.tolist(), times):
+        text = cell or before
         if not text:
             raise SequenceError(f"{path}:{line}: column {FIXED!r}: must name a link")
         if text != before:
-            found.append(FixedFrom(float(time), link_names(f"{path}:{line}", text, model), line))
+            entries.append(FixedFrom(float(time), link_names(f"{path}:{line}", text, model), line))
         before = text
-    return tuple(found)
+    return tuple(entries)
 
 
 def link_names(label: str, text: str, model: Model) -> tuple[str, ...]:

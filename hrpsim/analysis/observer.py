@@ -104,8 +104,8 @@ class Observer(Closed):
         indices = [index_of(link, self.links) for link in links]
         first = indices[0]
         if first != self._phases[0]["reference"]:
-            here = self.supports[first]
-            self._set_reference(first, here["position"], here["R"])
+            support = self.supports[first]
+            self._set_reference(first, support["position"], support["R"])
         self._mask[0] = 0
         self._mask[0, indices] = 1
 
@@ -130,11 +130,11 @@ class Observer(Closed):
 
     def _stand_on(self, index: int) -> None:
         """Make a sole the reference, level on the ground of the previous reference."""
-        here, ground = self.supports[index], self._phases[0]["ground"]
-        yaw = math.atan2(here["R"][1, 0], here["R"][0, 0])
+        support, ground = self.supports[index], self._phases[0]["ground"]
+        yaw = math.atan2(support["R"][1, 0], support["R"][0, 0])
         c, s = math.cos(yaw), math.sin(yaw)
         level = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        self._set_reference(index, here["position"], level)
+        self._set_reference(index, support["position"], level)
         self._phases[0]["p"][2] += ground - self._phases[0]["ground"]
         self._phases[0]["ground"] = ground
 

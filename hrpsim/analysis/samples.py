@@ -208,10 +208,10 @@ def _place_supports(
     origin = kinematics[0].origin
     for i in range(subject.supports.shape[0]):
         support, out, arm = subject.supports[i], supports_out[i], arms[i]
-        here = kinematics[support.body]
-        R, t, v = here.R, support.p, here.v
+        motion = kinematics[support.body]
+        R, t, v = motion.R, support.p, motion.v
         for a in range(3):
-            arm[a] = here.p[a] + R[a, 0] * t[0] + R[a, 1] * t[1] + R[a, 2] * t[2]
+            arm[a] = motion.p[a] + R[a, 0] * t[0] + R[a, 1] * t[1] + R[a, 2] * t[2]
             out.position[a] = origin[a] + arm[a]
             out.angular_velocity[a] = v[a]
             for b in range(3):
@@ -245,16 +245,16 @@ def _divide(
                 space.multipliers, space.active, shares,
             )  # fmt: skip
     for i in range(fixed.shape[0]):
-        share, arm = shares[i], arms[i]
+        wrench, arm = shares[i], arms[i]
         if fixed[i] == 0:
             for r in range(6):
-                share[r] = 0.0
+                wrench[r] = 0.0
         elif count == 1:  # all of it, about the link's own origin
-            share[0] = total[0] - (arm[1] * total[5] - arm[2] * total[4])
-            share[1] = total[1] - (arm[2] * total[3] - arm[0] * total[5])
-            share[2] = total[2] - (arm[0] * total[4] - arm[1] * total[3])
+            wrench[0] = total[0] - (arm[1] * total[5] - arm[2] * total[4])
+            wrench[1] = total[1] - (arm[2] * total[3] - arm[0] * total[5])
+            wrench[2] = total[2] - (arm[0] * total[4] - arm[1] * total[3])
             for r in range(3, 6):
-                share[r] = total[r]
+                wrench[r] = total[r]
 
 
 @inner_kernel
@@ -345,10 +345,10 @@ def base_from_fixed_link(
     q[6] = 1.0
     update_poses(forest, q, kinematics)
     _undo(forest, support.body, kinematics, 0.0, velocity)
-    here, L, v = kinematics[support.body], support.R, velocity
+    motion, L, v = kinematics[support.body], support.R, velocity
     for b in range(3):
-        link[0, b], link[1, b], link[2, b] = matrix_times(here.R, L[0, b], L[1, b], L[2, b])
-    x, y, z = placed_point(here.R, here.p, support.p)
+        link[0, b], link[1, b], link[2, b] = matrix_times(motion.R, L[0, b], L[1, b], L[2, b])
+    x, y, z = placed_point(motion.R, motion.p, support.p)
     R = kinematics[0].R  # of the base, from the link's columns
     for b in range(3):
         row = phase.R[b]
@@ -379,8 +379,8 @@ def _undo(
     for r in range(6):
         rates[r] = 0.0
     while forest.bodies[i].parent >= 0:
-        body, here = forest.bodies[i], kinematics[i]
+        body, motion = forest.bodies[i], kinematics[i]
         rate = rates[body.v_index] if body.joint_type != FIXED else 0.0
         for r in range(6):
-            rates[r] -= here.S[r] * rate + bias * here.c[r]
+            rates[r] -= motion.S[r] * rate + bias * motion.c[r]
         i = body.parent

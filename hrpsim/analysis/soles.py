@@ -62,23 +62,23 @@ def soles_of(model: Model) -> tuple[Sole, ...]:
     case, name the links.
     """
     q = model.neutral()
-    found: dict[int, tuple[str, float, float]] = {}  # name, height, bottom
+    soles: dict[int, tuple[str, float, float]] = {}  # name, height, bottom
     for link, frame in model.frames.items():
         corners = _box_corners(model, link)
         p, R = link_pose(model, q, link)
         if len(corners) and abs(R[2, 2] - 1.0) < _LEVEL:
             height = float(corners[:, 2].min())
-            known = found.get(frame.body)
+            known = soles.get(frame.body)
             if known is None or abs(height) < known[1] - _LEVEL:
-                found[frame.body] = (link, abs(height), p[2] + height)
-    if not found:
+                soles[frame.body] = (link, abs(height), p[2] + height)
+    if not soles:
         raise ModelError(
             f"{model.source}: no link has a collision box to stand on. Name the links that may be "
             "fixed (--fixed-link), and the outlines of soles (--sole)"
         )
-    floor = min(bottom for _, _, bottom in found.values())
+    floor = min(bottom for _, _, bottom in soles.values())
     return tuple(
-        sole_of(model, link) for link, _, bottom in found.values() if bottom < floor + _LOWEST
+        sole_of(model, link) for link, _, bottom in soles.values() if bottom < floor + _LOWEST
     )
 
 

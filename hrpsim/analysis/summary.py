@@ -102,19 +102,19 @@ def analyse_motion(
         phases = detect_fixed_links(analyser, motion, progress=follow)
     begin = perf_counter()
     follow = progress and partial(progress, "analysing")
-    found = analyser.analyse(motion.q, motion.v, motion.dv, phases, progress=follow)
+    trajectory = analyser.analyse(motion.q, motion.v, motion.dv, phases, progress=follow)
     took = perf_counter() - begin
     if known:
-        check_fixed_links(motion, known, analyser, found, lift_tolerance)
-    listed = violations(analyser, motion.times, found, friction=friction, distances=distances)
+        check_fixed_links(motion, known, analyser, trajectory, lift_tolerance)
+    listed = violations(analyser, motion.times, trajectory, friction=friction, distances=distances)
     by = "given" if fixed else "file" if known else "detected"
-    return AnalysedMotion(analyser, motion, found, tuple(listed), by, took)
+    return AnalysedMotion(analyser, motion, trajectory, tuple(listed), by, took)
 
 
 def as_data(result: AnalysedMotion) -> dict[str, Any]:
     """Return the summary that --json prints: numbers, names and lists only."""
-    found, times = result.found, result.motion.times
-    samples = found.samples
+    trajectory, times = result.found, result.motion.times
+    samples = trajectory.samples
     return {
         "motion": result.motion.source,
         "robot": result.analyser.model.name,
@@ -127,7 +127,7 @@ def as_data(result: AnalysedMotion) -> dict[str, Any]:
             "from": result.fixed_by,
             "phases": [
                 {"time": float(times[phase.begin]), "links": list(phase.links)}
-                for phase in found.phases
+                for phase in trajectory.phases
             ],
         },
         "joints": {row["joint"]: row for row in joint_rows(result)},
@@ -138,31 +138,31 @@ def as_data(result: AnalysedMotion) -> dict[str, Any]:
             "highest": float(samples["com"][:, 2].max()),
         },
         "com_speed": _extreme(times, np.linalg.norm(samples["com_velocity"], axis=1)),
-        "supports": {link: _support_data(result, link) for link in found.links},
+        "supports": {link: _support_data(result, link) for link in trajectory.links},
         "violations": [asdict(violation) for violation in result.violations],
     }
 
 
 def joint_rows(result: AnalysedMotion) -> list[dict[str, Any]]:
     """Return one row per joint: largest torque and rate with their limits, or None for no limit."""
-    model, found, times = result.analyser.model, result.found, result.motion.times
+    model, trajectory, times = result.analyser.model, result.found, result.motion.times
     rows = []
     for joint in model.joints:
         if joint.joint_type == FREE:
             continue
         k = joint.v_index
-        torque, rate = np.abs(found.tau[:, k]), np.abs(found.v[:, k])
+        torque, rate = np.abs(trajectory.tau[:, k]), np.abs(trajectory.v[:, k])
         worst = int(np.argmax(torque))
         rows.append(
             {
                 "joint": joint.name,
-                "torque": float(found.tau[worst, k]),
+                "torque": float(trajectory.tau[worst, k]),
                 "torque_time": float(times[worst]),
                 "torque_limit": _limit(model.system.effort_limit[k]),
                 "velocity": float(rate.max()),
                 "velocity_limit": _limit(model.system.velocity_limit[k]),
-                "lowest": float(found.q[:, joint.q_index].min()),
-                "highest": float(found.q[:, joint.q_index].max()),
+                "lowest": float(trajectory.q[:, joint.q_index].min()),
+                "highest": float(trajectory.q[:, joint.q_index].max()),
             }
         )
     return rows
@@ -182,11 +182,11 @@ def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
 
 def _support_data(result: AnalysedMotion, link: str) -> dict[str, Any] | None:
     """Return the extremes of the wrench on a link while fixed, or None if it is never fixed."""
-    found = result.found
-    bears = found.fixed[:, found.links.index(link)]
+    trajectory = result.found
+    bears = trajectory.fixed[:, trajectory.links.index(link)]
     if not bears.any():
         return None
-    at, times = found.support(link)[bears], result.motion.times[bears]
+    at, times = trajectory.support(link)[bears], result.motion.times[bears]
     return {
         "fixed_for": float(bears.mean() * (result.motion.times[-1] - result.motion.times[0])),
         "normal_force": {
@@ -216,9 +216,9 @@ def as_text(result: AnalysedMotion) -> str:
     rows = sorted(data["joints"].values(), key=_load, reverse=True)
     for row in rows[:8]:
         limit = row["torque_limit"]
-        share = "" if limit is None else f"  {100 * _load(row):5.1f} % of {limit:g}"
+        load_text = "" if limit is None else f"  {100 * _load(row):5.1f} % of {limit:g}"
         lines.append(
-            f"  {row['joint']:16s} {row['torque']:9.2f} at {row['torque_time']:.3f} s{share}"
+            f"  {row['joint']:16s} {row['torque']:9.2f} at {row['torque_time']:.3f} s{load_text}"
         )
     for name, key in (("ZMP", "zmp_margin"), ("capture point", "capture_point_margin")):
         margin = data[key]
@@ -256,23 +256,23 @@ def _by_axis(name: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
 
 def write_csv(result: AnalysedMotion, file: TextIO) -> None:
     """Write one CSV line per sample: time, centre of mass, ZMP, margins, wrenches, torques."""
-    found, times = result.found, result.motion.times
+    trajectory, times = result.found, result.motion.times
     named = {"time": times}
     for name in _VECTORS:
-        named |= _by_axis(f"{name}_", found.samples[name])
-    named |= {name: found.samples[name] for name in _SCALARS}
-    for link in found.links:
-        at = found.support(link)
+        named |= _by_axis(f"{name}_", trajectory.samples[name])
+    named |= {name: trajectory.samples[name] for name in _SCALARS}
+    for link in trajectory.links:
+        at = trajectory.support(link)
         for name, field in (("f", "force"), ("n", "torque"), ("cop_", "cop")):
             named |= _by_axis(f"{link}_{name}", at[field])
     for joint in result.analyser.model.joints:
         if joint.joint_type != FREE:
-            named[f"{joint.name}_torque"] = found.tau[:, joint.v_index]
+            named[f"{joint.name}_torque"] = trajectory.tau[:, joint.v_index]
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*named, "fixed_links"])
-    links = [" ".join(phase.links) for phase in found.phases]
+    links = [" ".join(phase.links) for phase in trajectory.phases]
     for k, row in enumerate(np.column_stack(list(named.values())).tolist()):
-        writer.writerow([*(f"{x:.9g}" for x in row), links[found.phase_of[k]]])
+        writer.writerow([*(f"{x:.9g}" for x in row), links[trajectory.phase_of[k]]])
 
 
 def phase_spans(result: AnalysedMotion) -> list[tuple[float, float, FixedPhase]]:
@@ -312,9 +312,9 @@ def violations(
 def _of_links(distances: LinkDistances, times, found: Trajectory) -> list[Violation]:
     return [
         Violation(
-            "collision", " - ".join(one.links), one.begin, one.end, one.depth, one.time, 0.0, "m"
+            "collision", " - ".join(hit.links), hit.begin, hit.end, hit.depth, hit.time, 0.0, "m"
         )
-        for one in check_motion(distances, times, found.q)
+        for hit in check_motion(distances, times, found.q)
     ]
 
 

@@ -171,10 +171,10 @@ def _all_inside(
     """
     inside = True
     for r in range(count):
-        share = shares[owners[r]]
+        wrench = shares[owners[r]]
         total = 0.0
         for k in range(6):
-            total += edges[r, _ROW, k] * share[k]
+            total += edges[r, _ROW, k] * wrench[k]
         multipliers[_GRADIENT, r] = total
         inside = inside and total >= 0.0
     return inside
@@ -306,9 +306,9 @@ def _first_to_leave(m: int, x: Vector, trial: Vector, active: Indices) -> tuple[
     leaving = -1
     for r in range(m):
         if active[r] != 0 and trial[r] <= 0.0:
-            share = x[r] / (x[r] - trial[r]) if x[r] > trial[r] else 0.0
-            if leaving < 0 or share < step:
-                step, leaving = share, r
+            fraction = x[r] / (x[r] - trial[r]) if x[r] > trial[r] else 0.0
+            if leaving < 0 or fraction < step:
+                step, leaving = fraction, r
     return step, leaving
 
 

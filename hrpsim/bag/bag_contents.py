@@ -75,13 +75,13 @@ class Unpacking:
                 if unpacker.needs_input and not part:
                     return "the compressed data are incomplete"
                 try:
-                    found = unpacker.decompress(part, max_length=_PART)
+                    content = unpacker.decompress(part, max_length=_PART)
                 except Exception as error:
                     return str(error)
-                self._left -= len(found)
+                self._left -= len(content)
                 if self._left < 0:
                     return "unpacks to more than the limit BAG_EXPANSION in hrpsim.common.limits"
-                file.write(found)
+                file.write(content)
         return ""
 
 

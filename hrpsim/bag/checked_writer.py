@@ -19,11 +19,11 @@ class _CheckedMcap(McapWriter):
     """Adds a checksum to each chunk. Damage is then found even if the end of the file is lost."""
 
     def close_chunk(self) -> None:
-        found, begin = zlib.crc32(self.chunk.bio.getvalue()), self.bio.tell()
+        checksum, begin = zlib.crc32(self.chunk.bio.getvalue()), self.bio.tell()
         super().close_chunk()
         end = self.bio.tell()
         self.bio.seek(begin + _CHECKSUM_AT)
-        self.bio.write(_CHECKSUM.pack(found))
+        self.bio.write(_CHECKSUM.pack(checksum))
         self.bio.seek(end)
 
 

@@ -52,8 +52,8 @@ def is_intact(metadata: bytes) -> bool | None:
 
 def checksum(path: Path) -> str:
     """Return the CRC-32 of a file as eight digits."""
-    found = 0
+    result = 0
     with open_file(path, HrpsimError, None) as file:
         while part := file.read(_PART):
-            found = zlib.crc32(part, found)
-    return f"{found:08x}"
+            result = zlib.crc32(part, result)
+    return f"{result:08x}"

@@ -36,7 +36,7 @@ def swings(times, force, other) -> np.ndarray:
     weight = float(np.median(force + other))
     up = np.concatenate([[False], force < _LOADED * weight, [False]])
     begins, ends = np.flatnonzero(up[1:] & ~up[:-1]), np.flatnonzero(~up[1:] & up[:-1])
-    kept = [
+    intervals = [
         (times[a], times[b])
         for a, b in zip(begins, np.minimum(ends, len(times) - 1))
         if a > 0
@@ -44,7 +44,7 @@ def swings(times, force, other) -> np.ndarray:
         and times[b] - times[a] >= _SHORTEST_SWING
         and np.median(other[a:b]) > _BEARING * weight
     ]
-    return np.array(kept).reshape(-1, 2)
+    return np.array(intervals).reshape(-1, 2)
 
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
@@ -66,8 +66,8 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
     axes.set_ylim(-0.04 * top, limit)
     peak = int(np.argmax(both))
     if both[peak] > limit:
-        said = f" \u2191 {both[peak]:.0f} N"
-        axes.annotate(said, (times[peak], limit), color=SUM, va="top", fontsize="small")
+        peak_label = f" \u2191 {both[peak]:.0f} N"
+        axes.annotate(peak_label, (times[peak], limit), color=SUM, va="top", fontsize="small")
     axes.set_ylabel("vertical force [N]")
     style(axes, legend_columns=3)
 

@@ -61,17 +61,17 @@ class Logger(Closed):
     ) -> None:
         check_arguments(Logger.__init__, locals(), StateError)
         self._world = world
-        self._wanted = None if signals is None else several(signals, "signals of a Logger")
+        self._requested = None if signals is None else several(signals, "signals of a Logger")
         self._steps = max(round(_EVERY / world.time_step), 1)
         if every is not None:
             self._steps = steps_in_period("every", every, world.time_step)
             if text := long_period("every", every, SLOWEST_SAMPLES, "a motion"):
                 warnings.warn(text, ModelWarning, stacklevel=2)
         self._prefixes = prefixes_of(world)
-        if self._wanted == ():
+        if self._requested == ():
             raise StateError("signals of a Logger must not be empty. Give None for all signals")
         sources = sources_of(world, self._prefixes)
-        chosen_columns(self._wanted, (c for source in sources for c in source.columns))
+        chosen_columns(self._requested, (c for source in sources for c in source.columns))
         self._entities: list[Entity] = list(world.entities.values())
         self._tracks: list[_Track] = []
         self._follow(sources)
@@ -106,7 +106,7 @@ class Logger(Closed):
         for (topic, _), parts in alike.items():
             name = free_name(topic, merged)
             merged[name] = replace(_merged(parts), topic=name)
-        return SignalLog(merged.values()).part(self._wanted)
+        return SignalLog(merged.values()).part(self._requested)
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Return the samples of a signal so far: a column (n,), or a field (n, width)."""
@@ -165,7 +165,7 @@ class Logger(Closed):
     def _follow(self, sources: list[Source]) -> None:
         for source in sources:
             columns = source.columns
-            if self._wanted is None or any(fits(w, c) for w in self._wanted for c in columns):
+            if self._requested is None or any(fits(w, c) for w in self._requested for c in columns):
                 self._tracks.append(_Track(source))
 
 
@@ -195,12 +195,12 @@ class _Track:
 
     def signals(self, world: World) -> TopicSignals:
         """Return the samples that have at least one number, as signals."""
-        one, count = self.source, len(self._steps)
+        source, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)
         time = np.array(self._steps, dtype=np.float64) * world.time_step
-        kept = time[there], values[there]
-        return TopicSignals(one.topic, one.type_name, one.fields, *kept, one.frame)
+        rows = time[there], values[there]
+        return TopicSignals(source.topic, source.type_name, source.fields, *rows, source.frame)
 
 
 def _merged_field(field: SignalField, parts: list[TopicSignals]) -> SignalField:

@@ -69,8 +69,8 @@ class McapFile:
                 running = 0
                 continue
             if kind == _FOOTER:
-                found = _FOOTER_HEAD.unpack(content)[2]
-                if found not in (0, zlib.crc32(head + content[:-4], running)):
+                checksum = _FOOTER_HEAD.unpack(content)[2]
+                if checksum not in (0, zlib.crc32(head + content[:-4], running)):
                     problems.append("the checksum of its summary does not match")
                 break
             bare += kind == _MESSAGE or (kind == _CHUNK and not _CHUNK_HEAD.unpack_from(content)[3])

@@ -49,8 +49,8 @@ def write_mcap(log: SignalLog, path: Path) -> None:
         with CheckedWriter(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = [_with_numbers(topic) for topic in log.topics.values() if len(topic.time)]
             connections = [
-                writer.add_connection(f"/{one.topic}", one.type_name, typestore=store)
-                for one in topics
+                writer.add_connection(f"/{topic.topic}", topic.type_name, typestore=store)
+                for topic in topics
             ]
             templates = [_Template(store, topic) for topic in topics]
             for k, time, data in _in_order(topics, templates):
@@ -74,13 +74,13 @@ def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int,
     times = [np.rint(1e9 * topic.time).astype(np.int64) for topic in topics]
     edges = np.unique(np.concatenate(times))[::_AT_ONCE] if times else np.zeros(0)
     for begin, end in zip(edges, [*edges[1:], np.iinfo(np.int64).max]):
-        found = []
-        for k, (one, own) in enumerate(zip(topics, times)):
+        entries = []
+        for k, (topic, own) in enumerate(zip(topics, times)):
             rows = slice(*np.searchsorted(own, (begin, end)))
-            messages = templates[k].messages(own[rows], one.values[rows])
-            found += [(time, k, data) for time, data in zip(own[rows].tolist(), messages)]
-        found.sort(key=lambda one: one[:2])
-        yield from ((k, time, data) for time, k, data in found)
+            messages = templates[k].messages(own[rows], topic.values[rows])
+            entries += [(time, k, data) for time, data in zip(own[rows].tolist(), messages)]
+        entries.sort(key=lambda one: one[:2])
+        yield from ((k, time, data) for time, k, data in entries)
 
 
 def _with_numbers(topic: TopicSignals) -> TopicSignals:

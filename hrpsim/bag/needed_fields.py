@@ -49,10 +49,10 @@ def lacking_field(types: Types, name: str) -> str:
 
 def _kind_of(types: Types, name: str, path: list[str]) -> str:
     """Return the kind of a field: "d" for a number, "d[]" for a sequence, "" for no field."""
-    found = {field.name: field for field in types.get(name, ())}
-    if path[0] not in found:
+    fields = {field.name: field for field in types.get(name, ())}
+    if path[0] not in fields:
         return ""
-    field = found[path[0]]
+    field = fields[path[0]]
     if len(path) > 1:
         return _kind_of(types, field.kind, path[1:]) if field.count is None else ""
     return field.kind + ("" if field.count is None else "[]")

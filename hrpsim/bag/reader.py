@@ -90,14 +90,14 @@ class StoredBag:
         return target, f"{path.name}: {damage}" if damage else ""
 
     def _look_into(self, number: int, file: McapFile | SqliteFile) -> None:
-        found: dict[int, int] = {}
+        counted: dict[int, int] = {}
         for stored in file.messages(None):
-            found[stored.channel] = found.get(stored.channel, 0) + 1
+            counted[stored.channel] = counted.get(stored.channel, 0) + 1
         keys_by_topic: dict[str, set[int]] = {}
         for key, channel in file.channels().items():
             self.channels.setdefault(channel.topic, channel)
             keys_by_topic.setdefault(channel.topic, set()).add(key)
-            count = self.counts.get(channel.topic, 0) + found.get(key, 0)
+            count = self.counts.get(channel.topic, 0) + counted.get(key, 0)
             self.counts[channel.topic] = count
         for topic, keys in keys_by_topic.items():
             self._channels_in.setdefault(topic, []).append((number, keys))
@@ -118,9 +118,9 @@ class StoredBag:
         if np.all(times[1:] >= times[:-1]):
             yield from self._stored(topic)
             return
-        kept, size = [], 0
+        stored_messages, size = [], 0
         for stored in self._stored(topic):
-            kept.append(stored)
+            stored_messages.append(stored)
             size += len(stored[1])
             if size > limits.BAG_UNSORTED:
                 raise ValueError(
@@ -128,7 +128,7 @@ class StoredBag:
                     f"{limits.excess('BAG_UNSORTED', 'bytes')}"
                 )
         for number in np.argsort(times, kind="stable"):
-            yield kept[number]
+            yield stored_messages[number]
 
     def _stored(self, topic: str) -> Iterator[tuple[int, bytes]]:
         for number, keys in self._channels_in[topic]:
@@ -213,16 +213,16 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     type lacks a field that hrpsim reads.
     """
     types = topic_types(bag)
-    wanted = "/" + topic.lstrip("/")
-    found = [name for name in (topic, wanted) if name in types][:1]
-    found = found or [name for name in types if f"/{name}".endswith(wanted)]
-    if len(found) > 1:
-        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}. Give its full name")
-    if not found:
+    absolute_name = "/" + topic.lstrip("/")
+    matches = [name for name in (topic, absolute_name) if name in types][:1]
+    matches = matches or [name for name in types if f"/{name}".endswith(absolute_name)]
+    if len(matches) > 1:
+        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(matches)}. Give its full name")
+    if not matches:
         raise BagError(f"{bag} has no topic {topic!r}. Topics: {_topics_in(bag, type_name)}")
     if type_name is not None:
-        _check_type(bag, found[0], types[found[0]], type_name)
-    return found[0]
+        _check_type(bag, matches[0], types[matches[0]], type_name)
+    return matches[0]
 
 
 def _check_type(bag: Path, name: str, found: str, wanted: str) -> None:
@@ -325,8 +325,8 @@ def _opened(bag: Path) -> StoredBag:
 def _report_missing(bag: Path, stored: StoredBag) -> None:
     if stored.missing and bag not in _said:
         _said.add(bag)
-        said = f"hrpsim: {bag}: {stored.count} messages can be read; {stored.missing}"
-        print(said, file=sys.stderr, flush=True)
+        message = f"hrpsim: {bag}: {stored.count} messages can be read; {stored.missing}"
+        print(message, file=sys.stderr, flush=True)
 
 
 def _types_of(channel: BagTopic) -> Types:

@@ -57,13 +57,13 @@ def draw_signals(
 
 def _draw_panel(axes, topic: TopicSignals, field: SignalField, span: tuple[float, float]) -> None:
     """Draw the lines of a field, with title, unit and names."""
-    found = topic.field(field.name)
-    assert found is not None
-    shown = (topic.time >= span[0]) & (topic.time <= span[1])
-    for k, values in enumerate(found[1][shown].T):
+    signal = topic.field(field.name)
+    assert signal is not None
+    in_span = (topic.time >= span[0]) & (topic.time <= span[1])
+    for k, values in enumerate(signal[1][in_span].T):
         look = {"color": _COLORS[k % len(_COLORS)], "ls": _STYLES[k // len(_COLORS) % 4]}
         label = field.labels[k] if field.labels else None
-        axes.plot(topic.time[shown], values, lw=1.1, label=label, **look)
+        axes.plot(topic.time[in_span], values, lw=1.1, label=label, **look)
     figures.style(axes)
     axes.set_ylabel(f"[{field.unit}]" if field.unit else "")
     axes.ticklabel_format(useOffset=False)

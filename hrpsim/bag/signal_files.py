@@ -86,14 +86,14 @@ def read_signals(path: str | Path, names: Iterable[str] | None = None) -> Signal
         BagError: the file cannot be read.
         HrpsimError: the file has no signal of a name. The error names similar signals.
     """
-    path, wanted = Path(path), None if names is None else list(names)
-    whole = _read_npz(path) if path.suffix == ".npz" else _read_bag(path, wanted)
-    if wanted is not None:
+    path, requested = Path(path), None if names is None else list(names)
+    log = _read_npz(path) if path.suffix == ".npz" else _read_bag(path, requested)
+    if requested is not None:
         try:
-            chosen_columns(wanted, whole.columns)
+            chosen_columns(requested, log.columns)
         except HrpsimError as error:
             raise BagError(f"{path}: {error}") from error
-    return whole.part(wanted)
+    return log.part(requested)
 
 
 def has_signals(path: Path) -> bool:
@@ -113,9 +113,9 @@ def _write_npz(log: SignalLog, path: Path) -> None:
         arrays[f"{topic.topic}.time"] = topic.time
         fields = []
         for field in topic.fields:
-            found = topic.field(field.name)
-            assert found is not None
-            arrays[f"{topic.topic}.{field.name}"] = found[1]
+            signal = topic.field(field.name)
+            assert signal is not None
+            arrays[f"{topic.topic}.{field.name}"] = signal[1]
             fields.append(field._asdict())
         described.append(
             {"topic": topic.topic, "type": topic.type_name, "frame": topic.frame, "fields": fields}
@@ -139,7 +139,7 @@ def _read_npz(path: Path) -> SignalLog:
                 f"{path}: has version {table['version']} of the format, but hrpsim reads version "
                 f"{_VERSION}"
             )
-        return SignalLog([_topic_of(stored, one) for one in table["topics"]])
+        return SignalLog([_topic_of(stored, entry) for entry in table["topics"]])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BagError):
             raise
@@ -149,8 +149,8 @@ def _read_npz(path: Path) -> SignalLog:
 def _topic_of(stored: dict[str, np.ndarray], given: dict[str, Any]) -> TopicSignals:
     name = str(given["topic"])
     fields = tuple(
-        SignalField(str(one["name"]), tuple(map(str, one["labels"])), str(one["unit"]))
-        for one in given["fields"]
+        SignalField(str(entry["name"]), tuple(map(str, entry["labels"])), str(entry["unit"]))
+        for entry in given["fields"]
     )
     time = np.asarray(stored[f"{name}.time"], dtype=np.float64)
     blocks = [np.asarray(stored[f"{name}.{field.name}"], dtype=np.float64) for field in fields]

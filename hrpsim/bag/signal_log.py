@@ -44,11 +44,11 @@ class TopicSignals:
         """Return a topic with only the wanted columns, or None without such columns."""
         fields, indices, first = [], [], 0
         for field in self.fields:
-            kept = [k for k, c in enumerate(field.columns(self.topic)) if c in wanted]
-            if kept:
-                labels = tuple(field.labels[k] for k in kept if field.labels)
+            chosen = [k for k, c in enumerate(field.columns(self.topic)) if c in wanted]
+            if chosen:
+                labels = tuple(field.labels[k] for k in chosen if field.labels)
                 fields.append(field._replace(labels=labels))
-                indices += [first + k for k in kept]
+                indices += [first + k for k in chosen]
             first += field.width
         if not fields:
             return None
@@ -90,9 +90,9 @@ class SignalLog(Mapping[str, np.ndarray]):
             topic, k = self._of_column[name]
             return topic.values[:, k]
         topic, field = self._field(name)
-        found = topic.field(field.name)
-        assert found is not None
-        return found[1]
+        signal = topic.field(field.name)
+        assert signal is not None
+        return signal[1]
 
     def time(self, name: str) -> np.ndarray:
         """Return the times of a signal (n,) [s]."""
@@ -118,8 +118,8 @@ class SignalLog(Mapping[str, np.ndarray]):
 
     def part(self, names: Iterable[str] | None) -> SignalLog:
         """Return a log of only the columns that `names` select, as in `chosen`."""
-        wanted = set(self.chosen(names))
-        return SignalLog(filter(None, (topic.part(wanted) for topic in self.topics.values())))
+        columns = set(self.chosen(names))
+        return SignalLog(filter(None, (topic.part(columns) for topic in self.topics.values())))
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame: a row for each time, a column for each signal.

@@ -94,13 +94,13 @@ def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list
     known = list(columns)
     if wanted is None:
         return known
-    found: set[str] = set()
+    chosen: set[str] = set()
     for name in wanted:
         fitting = [column for column in known if fits(name, column)]
         if not fitting:
             raise HrpsimError(unknown_name("signal", name, _names(known)))
-        found.update(fitting)
-    return [column for column in known if column in found]
+        chosen.update(fitting)
+    return [column for column in known if column in chosen]
 
 
 def fits(name: str, column: str) -> bool:

@@ -44,10 +44,10 @@ class SqliteFile:
             return True
         try:
             with closing(self._opened()) as database:
-                found = database.execute("SELECT name FROM sqlite_master LIMIT 100").fetchall()
+                tables = database.execute("SELECT name FROM sqlite_master LIMIT 100").fetchall()
         except (*_ERRORS, OSError):
             return False
-        return _TABLES.issuperset(name for (name,) in found)
+        return _TABLES.issuperset(name for (name,) in tables)
 
     def problems(self) -> list[str]:
         """Return the errors that SQLite finds in the structure of the file."""
@@ -89,12 +89,12 @@ class SqliteFile:
         self.damage = self.damage or self._damage_of_topics
 
     def _definition(self, name: str) -> str | None:
-        kept, result = self.damage, None
+        damage, result = self.damage, None
         columns = {"encoding": "text", "encoded_message_definition": "text"}
         for of, encoding, text in self._rows("message_definitions", "topic_type", **columns):
             if of == name:
                 result = text if encoding == "ros2msg" else None
-        self.damage = kept  # bags of older recorders have no such table
+        self.damage = damage  # bags of older recorders have no such table
         return result
 
     def _rows(self, table: str, first: str, **kinds: str) -> Iterator[tuple]:
@@ -167,10 +167,10 @@ def _refuse_programs(database: sqlite3.Connection, table: str) -> None:
 
     Views, triggers and computed columns would run code from the file.
     """
-    found = database.execute(
+    rows = database.execute(
         "SELECT type, rootpage FROM sqlite_master WHERE name = ? AND length(sql) < 10000", (table,)
     ).fetchall()
-    if len(found) != 1 or found[0][0] != "table" or not found[0][1]:
+    if len(rows) != 1 or rows[0][0] != "table" or not rows[0][1]:
         raise sqlite3.DatabaseError(f"there is no table {table}")
     columns = database.execute(f"PRAGMA table_xinfo({table})").fetchall()
     if any(hidden for *_, hidden in columns):

@@ -103,9 +103,9 @@ def _contained_type(line: str, number: int) -> str:
 
 
 def _full_name(name: str) -> str:
-    if not (found := _TYPE.fullmatch(name)):
+    if not (match := _TYPE.fullmatch(name)):
         raise ValueError(f"{name[:80]!r} is not the name of a message type")
-    return f"{found[1]}/msg/{found[2]}"
+    return f"{match[1]}/msg/{match[2]}"
 
 
 def _kind(name: str, of: str) -> str:
@@ -118,25 +118,25 @@ def _kind(name: str, of: str) -> str:
 
 def _read_field(line: str, number: int, of: str) -> MessageField | None:
     """Return the field of a line, or None for a constant."""
-    found = _FIELD.fullmatch(line)
-    if not found:
+    match = _FIELD.fullmatch(line)
+    if not match:
         raise ValueError(f"line {number}: {line[:80]!r} is not a field")
-    kind, size = _kind(found["type"], of), found["size"]
-    is_array = "[" in line[: found.start("name")]
-    if found["rest"].lstrip().startswith("=") and not is_array:
+    kind, size = _kind(match["type"], of), match["size"]
+    is_array = "[" in line[: match.start("name")]
+    if match["rest"].lstrip().startswith("=") and not is_array:
         return None
-    if found["text"] and kind != "string":
-        raise ValueError(f"line {number}: only a string can have the bound {found['text']}")
+    if match["text"] and kind != "string":
+        raise ValueError(f"line {number}: only a string can have the bound {match['text']}")
     if not is_array:
-        return MessageField(found["name"], kind, None)
-    if found["bound"] or size is None:
-        return MessageField(found["name"], kind, 0)
+        return MessageField(match["name"], kind, None)
+    if match["bound"] or size is None:
+        return MessageField(match["name"], kind, 0)
     if not 1 <= int(size) <= limits.BAG_ARRAY:
         raise ValueError(
             f"line {number}: an array must have 1 to {limits.BAG_ARRAY} elements (limit BAG_ARRAY "
             f"in hrpsim.common.limits), got {size}"
         )
-    return MessageField(found["name"], kind, int(size))
+    return MessageField(match["name"], kind, int(size))
 
 
 def _check_within(
@@ -185,7 +185,7 @@ class _Decoder:
         fields = self._types[name]
         for field, kind, count in fields:
             if count is None:
-                value = self._one(kind)
+                value = self._element(kind)
             else:
                 value = self._several(kind, count or self._number("I"))
             setattr(made, field, value)
@@ -193,7 +193,7 @@ class _Decoder:
             self._number("B")  # a structure needs at least one member
         return made
 
-    def _one(self, kind: str) -> Any:
+    def _element(self, kind: str) -> Any:
         if len(kind) == 1:
             return self._number(kind)
         return self._text() if kind == "string" else self.message(kind)
@@ -211,7 +211,7 @@ class _Decoder:
         if count > len(self._data) - self._offset:  # none is smaller than a byte
             raise ValueError(f"the message ends before {count} elements")
         self._count(count)
-        return [self._one(kind) for _ in range(count)]
+        return [self._element(kind) for _ in range(count)]
 
     def _number(self, kind: str) -> Any:
         reader = self._readers[kind]

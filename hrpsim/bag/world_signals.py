@@ -65,10 +65,10 @@ def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Sou
     prefixes: prefix of the topics of each robot by name, such as "left/". The default is the
     prefixes that a new world has.
     """
-    given = prefixes_of(world) if prefixes is None else prefixes
+    entity_prefixes = prefixes_of(world) if prefixes is None else prefixes
     result = sources_of_whole(world)
     for entity in world.entities.values():
-        result += sources_of_entity(entity, given.get(entity.name, f"{entity.name}/"))
+        result += sources_of_entity(entity, entity_prefixes.get(entity.name, f"{entity.name}/"))
     return result
 
 
@@ -90,9 +90,11 @@ def sources_of_entity(entity: Entity, prefix: str) -> list[Source]:
     if entity.shapes:
         made.append(_link_contacts(entity))
     names: list[str] = []
-    for one in made:  # a sensor may have the name of another topic
-        names.append(free_name(one.topic, {*OF_WORLD, *names}))
-    return [one._replace(topic=prefix + name, entity=entity) for name, one in zip(names, made)]
+    for source in made:  # a sensor may have the name of another topic
+        names.append(free_name(source.topic, {*OF_WORLD, *names}))
+    return [
+        source._replace(topic=prefix + name, entity=entity) for name, source in zip(names, made)
+    ]
 
 
 def moves_freely(entity: Entity) -> bool:
@@ -187,12 +189,12 @@ def _joint_states(robot: Robot, joints: tuple[str, ...]) -> Source:
 def _joint_commands(robot: Robot, joints: tuple[str, ...]) -> Source:
     def read() -> np.ndarray:
         control = robot.world.scene.control[robot.first_v + robot.joint_index.v]
-        given, acts = control["given"], (control["kp"] != 0.0) | (control["kd"] != 0.0)
+        flags, acts = control["given"], (control["kp"] != 0.0) | (control["kd"] != 0.0)
         end = control["target_position"] + control["ramp"] * control["ramp_steps"]
         rows = (
-            np.where((given & POSITIONS != 0) & acts, end, np.nan),
-            np.where((given & VELOCITIES != 0) & acts, control["target_velocity"], np.nan),
-            np.where(given & EFFORTS != 0, control["effort"], np.nan),
+            np.where((flags & POSITIONS != 0) & acts, end, np.nan),
+            np.where((flags & VELOCITIES != 0) & acts, control["target_velocity"], np.nan),
+            np.where(flags & EFFORTS != 0, control["effort"], np.nan),
         )
         return np.concatenate(rows)
 
@@ -233,9 +235,9 @@ def _link_contacts(entity: Entity) -> Source:
     columns = {link: k for k, link in enumerate(links)}
 
     def read() -> np.ndarray:
-        found, names = entity.contact_arrays(), entity.world.reader.table.names
+        contacts, names = entity.contact_arrays(), entity.world.reader.table.names
         rows = np.zeros((len(_CONTACTS), len(links)))
-        for link, force in zip(found.links.tolist(), found.forces):
+        for link, force in zip(contacts.links.tolist(), contacts.forces):
             k = columns[names[link][1]]
             rows[:3, k] += force
             rows[3, k] += force.any()

@@ -133,8 +133,8 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
         report["postures"] = survey.samples
         report["pairs_disabled"] = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
         report["pairs_left"] = {
-            f"{a} - {b}": f"{100 * share:.3g} % of the postures"
-            for (a, b), share in survey.shares.items()
+            f"{a} - {b}": f"{100 * fraction:.3g} % of the postures"
+            for (a, b), fraction in survey.shares.items()
         }
         report["srdf"] = str(options.write_srdf)
     return report
@@ -148,6 +148,6 @@ def _closest(model, touching) -> dict[str, str] | str:
         distances = LinkDistances(model)
     except HrpsimError as error:
         return str(error)
-    found = distances.closest(model.neutral(), _CLOSEST + len(touching))
-    apart = [one for one in found if one.links not in touching][:_CLOSEST]
-    return {" - ".join(one.links): f"{1e3 * one.distance:.3g} mm" for one in apart}
+    nearest = distances.closest(model.neutral(), _CLOSEST + len(touching))
+    apart = [pair for pair in nearest if pair.links not in touching][:_CLOSEST]
+    return {" - ".join(pair.links): f"{1e3 * pair.distance:.3g} mm" for pair in apart}

@@ -64,12 +64,12 @@ def main(arguments: list[str] | None = None) -> int:
     130 and 143 stand for SIGINT and SIGTERM.
     """
     gc.set_threshold(_YOUNG)
-    given = sys.argv[1:] if arguments is None else arguments
-    options = _parsed(given)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = _parsed(words)
     try:
         with ends_while_computing(), signals_raise(), warnings.catch_warnings():
             warnings.showwarning = show_warning
-            status = _run(options, given[0])
+            status = _run(options, words[0])
             sys.stdout.flush()
             return status
     except (HrpsimError, OSError) as error:
@@ -192,20 +192,22 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=34, **options)
 
     def add_usage(self, usage, actions, groups, prefix=None) -> None:
-        shown = [action for action in actions if not action.option_strings or action.required]
+        listed_actions = [
+            action for action in actions if not action.option_strings or action.required
+        ]
         options = argparse.Action(["[options]"], "options", nargs=0, required=True)
-        super().add_usage(usage, [options, *shown], [], prefix)
+        super().add_usage(usage, [options, *listed_actions], [], prefix)
 
     def add_argument(self, action) -> None:
         if action.dest != "help":
-            shown = copy.copy(action)
-            shown.help = action.help and action.help.partition("; ")[0]
-            super().add_argument(shown)
+            short_action = copy.copy(action)
+            short_action.help = action.help and action.help.partition("; ")[0]
+            super().add_argument(short_action)
 
     def format_help(self) -> str:
         """Return the help without blank lines between groups of options."""
-        begin, options, rest = super().format_help().partition("\noptions:\n")
-        return begin + options + re.sub(r"\n(?=\nwith [^\n]*:\n  )", "", rest)
+        begin, options, remainder = super().format_help().partition("\noptions:\n")
+        return begin + options + re.sub(r"\n(?=\nwith [^\n]*:\n  )", "", remainder)
 
 
 def _add_command(commands, name: str, module, summary: str) -> None:

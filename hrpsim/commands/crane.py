@@ -33,12 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-step", type=positive, metavar="S", help="step and control period [s]"
     )
-    for name, what in (
+    for name, meaning in (
         ("grip", "force of each pad [N] (10)"),
         ("speed", "most speed of the hand [m/s] (0.25)"),
         ("acceleration", "most acceleration of the hand [m/s^2] (1.5)"),
     ):
-        parser.add_argument(f"--{name}", type=float, metavar="X", help=what)
+        parser.add_argument(f"--{name}", type=float, metavar="X", help=meaning)
     parser.add_argument("--json", action="store_true", help="with --script: print JSON")
     parser.add_argument("--host", default="127.0.0.1", help="address of the page (127.0.0.1)")
     parser.add_argument("--port", type=port, default=8080, help="port of the page (8080)")
@@ -69,8 +69,8 @@ def _world_path(options: argparse.Namespace) -> Path:
 
 
 def _parameters(options: argparse.Namespace, period: float) -> dict[str, float]:
-    given = {name: getattr(options, name) for name in ("grip", "speed", "acceleration")}
-    return {"period": period, **{k: v for k, v in given.items() if v is not None}}
+    values = {name: getattr(options, name) for name in ("grip", "speed", "acceleration")}
+    return {"period": period, **{k: v for k, v in values.items() if v is not None}}
 
 
 def _play_in_browser(options: argparse.Namespace, world) -> int:

@@ -61,17 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def doctor(options: argparse.Namespace) -> int:
     """Examine the installation. Return 0 if all required parts work, else 1."""
-    found = [_checked(what, check) for what, check in _CHECKS.items()]
-    found += [_extra(name) for name in EXTRA_PURPOSES]
-    works = all(one.state != _BROKEN for one in found)
+    findings = [_checked(subject, check) for subject, check in _CHECKS.items()]
+    findings += [_extra(name) for name in EXTRA_PURPOSES]
+    works = all(finding.state != _BROKEN for finding in findings)
     if options.json:
-        print_json({"base_works": works, "findings": [one._asdict() for one in found]})
+        print_json({"base_works": works, "findings": [finding._asdict() for finding in findings]})
         return int(not works)
-    width = max(len(one.what) for one in found)
-    for one in found:
-        print(f"{one.state:8}{one.what:{width}}  {one.text}")
-        if one.cure:
-            print(f"{'':{8 + width}}  -> {one.cure}")
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        print(f"{finding.state:8}{finding.what:{width}}  {finding.text}")
+        if finding.cure:
+            print(f"{'':{8 + width}}  -> {finding.cure}")
     print("the base works" if works else "the base does not work: see the lines marked broken")
     return int(not works)
 
@@ -124,11 +124,15 @@ def _kernels() -> tuple[str, str, str]:
     from hrpsim.engine.compile.lazy_kernels import absent_kernels, declared_lazy_kernels
 
     absent, every = absent_kernels(), declared_lazy_kernels()
-    here = f"{len(every) - len(absent)} of {len(every)} kernels are compiled"
+    compiled = f"{len(every) - len(absent)} of {len(every)} kernels are compiled"
     if not is_cached(step.advance):
-        here = f"the step is not compiled yet, {here}"
-        return _OK, here, "the first start compiles for up to a minute: hrpsim warm-up does so now"
-    return _OK, f"the step and {here}", "hrpsim warm-up compiles the others" if absent else ""
+        compiled = f"the step is not compiled yet, {compiled}"
+        return (
+            _OK,
+            compiled,
+            "the first start compiles for up to a minute: hrpsim warm-up does so now",
+        )
+    return _OK, f"the step and {compiled}", "hrpsim warm-up compiles the others" if absent else ""
 
 
 def _step() -> tuple[str, str, str]:
@@ -156,13 +160,13 @@ def _ros() -> tuple[str, str, str]:
             cure = f"this Python is not that of ROS 2 {sourced}: use the system's Python"
             return _MISSING, f"{sourced} is sourced, but this Python has no rclpy", cure
         return _MISSING, "no rclpy", "pip install 'hrpsim[ros]', or source a ROS 2"
-    (found,) = importlib.util.find_spec("rclpy").submodule_search_locations
+    (folder,) = importlib.util.find_spec("rclpy").submodule_search_locations
     where = f"{sourced}, sourced" if sourced else "from Python packages"
     middleware = os.environ.get("RMW_IMPLEMENTATION", "default middleware")
     optional = ("tf2_msgs", "control_msgs", "simulation_interfaces")
     missing = [name for name in optional if importlib.util.find_spec(name) is None]
     cure = " ".join(["pip install", *(f"./interfaces/{name}" for name in missing)])
-    text = f"rclpy in {found} ({where}, {middleware})"
+    text = f"rclpy in {folder} ({where}, {middleware})"
     if missing:
         return _OK, f"{text}; without {', '.join(missing)}", f"{cure}, from a checkout"
     return _OK, text, ""

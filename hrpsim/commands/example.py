@@ -49,13 +49,13 @@ def example(options: argparse.Namespace) -> int:
     known = examples()
     if options.name is None:
         width = max(map(len, known))
-        print("\n".join(f"{name:{width}}  {one.summary}" for name, one in known.items()))
+        print("\n".join(f"{name:{width}}  {entry.summary}" for name, entry in known.items()))
         return 0
     require_name("example", options.name, known, HrpsimError, limit=len(known))
-    folder, found = Path(options.name), known[options.name]
-    copied = copy(found, folder)
+    folder, chosen = Path(options.name), known[options.name]
+    copied = copy(chosen, folder)
     print(f"copied {copied} files to {folder}{os.sep}; begin with:")
-    print("\n".join(f"  {line}" for line in found.start))
+    print("\n".join(f"  {line}" for line in chosen.start))
     return 0
 
 
@@ -106,22 +106,22 @@ def copy(chosen: Example, folder: Path) -> int:
 def _with_references(first: str) -> dict[str, str]:
     """Return {name: text} of a shipped file and of all shipped files that it refers to."""
     result: dict[str, str] = {}
-    wanted = [first]
-    while wanted:
-        name = wanted.pop()
+    pending = [first]
+    while pending:
+        name = pending.pop()
         if name in result:
             continue
         result[name] = text = share_path(name).read_text(encoding="utf-8")
         for pattern in _REFERENCES:
-            wanted += pattern.findall(text)
-        wanted += [str(Path(name).parent / own) for own in _INCLUDE.findall(text)]
+            pending += pattern.findall(text)
+        pending += [str(Path(name).parent / own) for own in _INCLUDE.findall(text)]
     return result
 
 
 def _place(name: str) -> Path:
     """Return the relative path of a shipped file in the copy. Worlds and scripts share a folder."""
-    folder, _, rest = name.partition("/")
-    return Path(rest if folder in ("config", "examples") else name)
+    folder, _, inner_path = name.partition("/")
+    return Path(inner_path if folder in ("config", "examples") else name)
 
 
 def _with_own_paths(name: str, text: str) -> str:

@@ -131,15 +131,17 @@ def _unexplained(result: FitResult) -> dict[str, Any]:
     from hrpsim.fitting.residuals import unexplained
 
     return {
-        f"{one.recording}: {one.kind} of {one.signal}": {
-            "mean": one.mean,
-            "rms": one.rms,
-            "autocorrelation": float(one.autocorrelation[1]),
-            "bound": one.bound,
-            "follows": f"{one.related} ({one.correlation:+.2f})" if one.related else "no signal",
+        f"{residual.recording}: {residual.kind} of {residual.signal}": {
+            "mean": residual.mean,
+            "rms": residual.rms,
+            "autocorrelation": float(residual.autocorrelation[1]),
+            "bound": residual.bound,
+            "follows": f"{residual.related} ({residual.correlation:+.2f})"
+            if residual.related
+            else "no signal",
         }
-        for one in unexplained(result)[:_UNEXPLAINED]
-        if not one.white
+        for residual in unexplained(result)[:_UNEXPLAINED]
+        if not residual.white
     }
 
 
@@ -159,9 +161,9 @@ def _lacks(study: FitStudy, result: FitResult) -> list:
     from hrpsim.fitting.report import suspects
 
     show_line("hrpsim: looking for what the model lacks")
-    found = suspects(study.world, study.recordings, study.parameters, result, **study.options)
+    effects = suspects(study.world, study.recordings, study.parameters, result, **study.options)
     show_line("")
-    return found
+    return effects
 
 
 def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) -> None:
@@ -191,27 +193,29 @@ def excite(options: argparse.Namespace) -> int:
 
     excitation = read_excitation(options.study)
     with Progress("searching for a motion:") as progress:
-        found = propose(excitation, progress.say)
+        proposal = propose(excitation, progress.say)
     base = options.motion or options.study.with_name(f"{options.study.stem}_motion")
     forecasts = {}
-    for k, name in enumerate(found.forecast.names):
+    for k, name in enumerate(proposal.forecast.names):
         path = paths_of(name, excitation.parameters[name])[0]
         forecasts[name] = {
-            "value": float(found.forecast.values[k]),
-            "forecast": f"+- {found.forecast.half_widths[k]:.3g}",
-            "with a chirp of equal length": f"+- {found.chirp_forecast.half_widths[k]:.3g}",
+            "value": float(proposal.forecast.values[k]),
+            "forecast": f"+- {proposal.forecast.half_widths[k]:.3g}",
+            "with a chirp of equal length": f"+- {proposal.chirp_forecast.half_widths[k]:.3g}",
             "unit": unit_of(path),
         }
     report = {
         "study": excitation.title,
-        "joints": list(found.motion.joints),
-        "duration": float(found.motion.time[-1]),
+        "joints": list(proposal.motion.joints),
+        "duration": float(proposal.motion.time[-1]),
         "parameters": forecasts,
         "smallest singular value": {
-            "motion": found.forecast.smallest,
-            "chirp": found.chirp_forecast.smallest,
+            "motion": proposal.forecast.smallest,
+            "chirp": proposal.chirp_forecast.smallest,
         },
-        "files": [str(path) for path in write_motion(found.motion, excitation.trial().robot, base)],
+        "files": [
+            str(path) for path in write_motion(proposal.motion, excitation.trial().robot, base)
+        ],
     }
     print_report(report, options.json)
     return 0

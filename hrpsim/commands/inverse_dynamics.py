@@ -90,11 +90,11 @@ def run(options: argparse.Namespace) -> int:
     model = load_model(options.robot, xacro_arguments=pairs(options.xacro))
     fixed = parse_fixed_links(options.fixed_link, model)
     distances = LinkDistances(model) if options.self_collisions else None
-    shown = [MotionProgress(str(path)) for path in options.motions]
+    progresses = [MotionProgress(str(path)) for path in options.motions]
     sampling = {"period": options.period, "smoothing": options.smoothing}
     motions = [
         read_motion(path, model, **sampling, progress=progress)
-        for path, progress in zip(options.motions, shown)
+        for path, progress in zip(options.motions, progresses)
     ]
     entries = itertools.chain(*(motion.fixed for motion in motions), fixed)
     named = [link for entry in entries for link in entry.links]
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     how = {"friction": options.friction, "lift_tolerance": options.lift_tolerance}
     results = [
         analyse_motion(analyser, motion, fixed, **how, distances=distances, progress=progress)
-        for motion, progress in zip(motions, shown)
+        for motion, progress in zip(motions, progresses)
     ]
     _show(options, results)
     return 0
@@ -159,7 +159,7 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
     """
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
-    given = []
+    soles = []
     for link, text in pairs(texts, "--sole", "=").items():
         model.frame(link)
         try:
@@ -168,15 +168,15 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
             raise HrpsimError(
                 f"--sole {link}={text}: must be four numbers XMIN,XMAX,YMIN,YMAX [m]"
             ) from None
-        given.append(Sole(link, [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
-    if not given:
+        soles.append(Sole(link, [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+    if not soles:
         try:
-            given = list(soles_of(model))
+            soles = list(soles_of(model))
         except HrpsimError:
             if not named:
                 raise
-    known = {sole.link for sole in given}
-    return [*given, *(sole_of(model, link) for link in dict.fromkeys(named) if link not in known)]
+    known = {sole.link for sole in soles}
+    return [*soles, *(sole_of(model, link) for link in dict.fromkeys(named) if link not in known)]
 
 
 def _draw(result, path: Path) -> None:

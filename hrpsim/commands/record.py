@@ -31,6 +31,6 @@ def record(options: argparse.Namespace) -> int:
 
     Return 0, or 1 if nothing could be recorded or plotted.
     """
-    wanted = ["rclpy", "rosbags", *(["matplotlib"] if options.plot else [])]
-    require_packages("record", wanted, ROS_REMEDY)
+    packages = ["rclpy", "rosbags", *(["matplotlib"] if options.plot else [])]
+    require_packages("record", packages, ROS_REMEDY)
     return recorder.record(options)

@@ -190,13 +190,13 @@ def _controller_command(options: argparse.Namespace):
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    given = {name for name, value in vars(options).items() if value not in (None, False, "")}
-    given |= {"cell"} if options.cell is not None else set()  # which may be 0
+    present = {name for name, value in vars(options).items() if value not in (None, False, "")}
+    present |= {"cell"} if options.cell is not None else set()  # which may be 0
     for options_given, needed, message in _NEEDS:
-        if given & options_given and not given & needed:
+        if present & options_given and not present & needed:
             options.parser.error(message)
     for options_given, excluded, message in _EXCLUDES:
-        if given & options_given and given & excluded:
+        if present & options_given and present & excluded:
             options.parser.error(message)
 
 
@@ -212,7 +212,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     if options.ros or isinstance(inner, WorldScenario):
         compile_for_walks()
     last = _ProgressLine()
-    found = run_sweep(
+    dataset = run_sweep(
         study.scenario,
         study.design,
         store=store,
@@ -224,11 +224,11 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         tell=last.show,
     )
     show_line("")
-    failed = int((found["status"].values == 2).sum())
+    failed = int((dataset["status"].values == 2).sum())
     report: dict[str, Any] = {
         "study": study.title,
         "store": str(store),
-        "cells": found.sizes["cell"],
+        "cells": dataset.sizes["cell"],
         "failed": failed,
     }
     if last.progress is not None and last.progress.here:
@@ -240,8 +240,8 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
             "processes_busy": round(progress.busy / max(progress.wall, 1e-9), 3),
         }
     if failed:
-        first = int((found["status"].values == 2).argmax())
-        report["first_failure"] = f"cell {first}: {found['error'].values[first]}"
+        first = int((dataset["status"].values == 2).argmax())
+        report["first_failure"] = f"cell {first}: {dataset['error'].values[first]}"
     print_report(report, options.json)
     return 1 if failed else 0
 
@@ -266,16 +266,16 @@ class _ProgressLine:
 
     def __init__(self) -> None:
         self.progress = None
-        self._shown = -math.inf
+        self._shown_at = -math.inf
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
 
     def show(self, progress) -> None:
         """Store the progress. Show the progress once per period."""
         self.progress = progress
         now = time.monotonic()
-        if now - self._shown < self._period:
+        if now - self._shown_at < self._period:
             return
-        self._shown = now
+        self._shown_at = now
         failed = f", {progress.failed} failed" if progress.failed else ""
         left = progress.left
         left = "" if math.isnan(left) else f", {timedelta(seconds=round(left))} left"
@@ -300,18 +300,18 @@ def _look(options: argparse.Namespace, store: Path) -> int:
     from hrpsim.sweeps.statistics import draw, draw_survival, outcome_names, summary
     from hrpsim.sweeps.store import open_store
 
-    found = open_store(store)
-    finished = _require_results(found, store)
+    dataset = open_store(store)
+    finished = _require_results(dataset, store)
     if options.plot and options.survival:
-        draw_survival(found, options.plot, options.survival)
+        draw_survival(dataset, options.plot, options.survival)
     elif options.plot:
-        names = outcome_names(found)
+        names = outcome_names(dataset)
         outcome = options.outcome or ("fell" if "fell" in names else names[0])
-        draw(found, options.plot, options.x, options.y, outcome)
+        draw(dataset, options.plot, options.x, options.y, outcome)
     if options.plot:
         print(options.plot)
     if options.summary:
-        rows = summary(found)
+        rows = summary(dataset)
         if options.json:
             print_json(rows)
         else:

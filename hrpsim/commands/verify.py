@@ -34,12 +34,12 @@ def verify(options: argparse.Namespace) -> int:
     report, status = {}, 0
     for path in options.path:
         try:
-            said, code = _check_of(path)(path)
+            verdict, code = _check_of(path)(path)
         except MissingPackageError:
             raise
         except (HrpsimError, OSError) as error:
-            said, code = f"damaged: {error}", 1
-        report[str(path)] = said
+            verdict, code = f"damaged: {error}", 1
+        report[str(path)] = verdict
         status = code if status == 0 or code == 1 else status
     print_report(report, options.json)
     return status
@@ -58,10 +58,10 @@ def _store(path: Path) -> tuple[str, int]:
     for package in ("zarr", "xarray"):  # a missing package is not damage
         import_module(package)
     has_checksums = check_store(path)
-    found = open_store(path)
+    dataset = open_store(path)
     if not has_checksums:
         return "nothing wrong was found, but an earlier version wrote no checksums", _UNCHECKED
-    return f"sound: {found.sizes['cell']} cells, all files by their checksums", 0
+    return f"sound: {dataset.sizes['cell']} cells, all files by their checksums", 0
 
 
 def _signals(path: Path) -> tuple[str, int]:
@@ -73,9 +73,9 @@ def _signals(path: Path) -> tuple[str, int]:
 def _bag(path: Path) -> tuple[str, int]:
     from hrpsim.bag.verify import verify_bag
 
-    found = verify_bag(path)
-    if found.problems:
-        return f"damaged: {'; '.join(found.problems)}", 1
-    if found.unchecked:
-        return f"nothing wrong was found, but {'; '.join(found.unchecked)}", _UNCHECKED
-    return f"sound: {found.messages} messages, all decoded and by their checksums", 0
+    check = verify_bag(path)
+    if check.problems:
+        return f"damaged: {'; '.join(check.problems)}", 1
+    if check.unchecked:
+        return f"nothing wrong was found, but {'; '.join(check.unchecked)}", _UNCHECKED
+    return f"sound: {check.messages} messages, all decoded and by their checksums", 0

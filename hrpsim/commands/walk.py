@@ -116,12 +116,12 @@ def walk(options: argparse.Namespace) -> int:
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    here = ("plot", "film", "duration", "push", *record_signals.OPTIONS)
+    local_options = ("plot", "film", "duration", "push", *record_signals.OPTIONS)
     over_ros = ("rate", "rviz", "output", "domain-id", "start-limit")
-    unused, why = (here, "does not go with") if options.ros else (over_ros, "needs")
+    unused, why = (local_options, "does not go with") if options.ros else (over_ros, "needs")
     refuse_options(options, unused, f"{why} --ros")
     if options.viewer:
-        unseen = (*here, "ros", "json", "write-sequence")
+        unseen = (*local_options, "ros", "json", "write-sequence")
         refuse_options(options, unseen, "does not go with --viewer")
     if options.robot is None:
         feet = ("left-foot", "right-foot", "sole")
@@ -152,25 +152,25 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.walk_trial import simulate_walk
 
     robot, of_robot = _robot(options)
-    controller, shown, progress = Walk(), [], Progress("walking", "steps")
+    controller, callbacks, progress = Walk(), [], Progress("walking", "steps")
     pushes = walk_push.pushes_of(options, robot)
     if pushes:
-        shown.append(
+        callbacks.append(
             lambda now: [push.apply(robot.world, now, controller.period) for push in pushes]
         )
     if sys.stderr.isatty():
-        shown.append(_progress(controller, progress))
+        callbacks.append(_progress(controller, progress))
 
     def show(simulated: float) -> None:
-        for one in shown:
-            one(simulated)
+        for callback in callbacks:
+            callback(simulated)
 
     with contextlib.ExitStack() as stack:
         if options.film and options.film.suffix != ".png":
             from hrpsim.viewer.film import film_of
 
             film = stack.enter_context(film_of(robot.world, options.film, follow=robot.name))
-            shown.append(lambda _: film.look())
+            callbacks.append(lambda _: film.look())
         stack.enter_context(record_signals.recording(options, robot.world))
         trial = simulate_walk(
             robot,
@@ -249,8 +249,10 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
     if options.robot is None:
         return _only_robot(options), {}
     prepared = walk_robot.prepared_robot(options)
-    wanted = {**_parameters(options), "pattern": _asked_for(options)["pattern"]}
-    robot = walk_robot.ready(prepared, options, wanted, lambda findings: _report(options, findings))
+    parameters = {**_parameters(options), "pattern": _asked_for(options)["pattern"]}
+    robot = walk_robot.ready(
+        prepared, options, parameters, lambda findings: _report(options, findings)
+    )
     return robot, walk_robot.parameters_of(prepared)
 
 
@@ -311,8 +313,11 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
     if options.parameters:
         parameters = read_parameters(options.parameters, Walk.parameter_kinds)
     stabilizer = False if options.no_stabilizer else None
-    given = {"pattern": options.pattern, "stabilizer": stabilizer, "period": options.period}
-    return {**parameters, **{name: value for name, value in given.items() if value is not None}}
+    option_values = {"pattern": options.pattern, "stabilizer": stabilizer, "period": options.period}
+    return {
+        **parameters,
+        **{name: value for name, value in option_values.items() if value is not None},
+    }
 
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:

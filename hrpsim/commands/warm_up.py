@@ -75,12 +75,12 @@ def compile_for_walks() -> None:
     from hrpsim.engine.step.step import advance
 
     absent = set(absent_kernels())
-    wanted = [] if is_cached(advance) else [STEP]
-    wanted += [name for name in (*_OF_STEP, *_OF_WALKS) if name in absent]
+    to_compile = [] if is_cached(advance) else [STEP]
+    to_compile += [name for name in (*_OF_STEP, *_OF_WALKS) if name in absent]
     if not is_cached(stabilize):
-        wanted.append(WALKING)
-    if len(wanted) > 1 and os.access(cache_directory, os.W_OK):
-        _compile(wanted, None)
+        to_compile.append(WALKING)
+    if len(to_compile) > 1 and os.access(cache_directory, os.W_OK):
+        _compile(to_compile, None)
 
 
 def _compile(names: list[str], processes: int | None) -> None:
@@ -97,13 +97,13 @@ def _compile(names: list[str], processes: int | None) -> None:
         parts = {pool.submit(_timed, part): part for part in longest_first}
         left = set(parts)
         while left:
-            took = {parts[one]: one.result() for one in parts if one not in left}
-            rest = seconds_left(longest_first, took, workers, time.perf_counter() - begin)
-            progress.show(len(took), len(parts), f"{rest:.0f} s left")
+            took = {parts[future]: future.result() for future in parts if future not in left}
+            remaining = seconds_left(longest_first, took, workers, time.perf_counter() - begin)
+            progress.show(len(took), len(parts), f"{remaining:.0f} s left")
             left = wait(left, _LOOK_PERIOD, FIRST_COMPLETED).not_done
         progress.end()
-        for one in parts:
-            one.result()
+        for future in parts:
+            future.result()
 
 
 def _timed(part: str) -> float:
@@ -121,11 +121,11 @@ def seconds_left(
 ) -> float:
     """Return the remaining time of compiling [s, wall], from the times of finished parts [s]."""
     done = sum(map(_weight, took))
-    unit = sum(took.values()) / done if done else _USUAL
+    seconds_per_weight = sum(took.values()) / done if done else _USUAL
     ends = [0.0] * workers
     for part in longest_first:
         ends[ends.index(min(ends))] += _weight(part)
-    return max(max(ends) * unit - elapsed, 1.0)
+    return max(max(ends) * seconds_per_weight - elapsed, 1.0)
 
 
 def in_order(names: Iterable[str]) -> list[str]:

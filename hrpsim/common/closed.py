@@ -64,8 +64,8 @@ class Closed(metaclass=_Closing):
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
         if not known and "_is_closed_to_names" in self.__dict__:
             raise UnknownAttributeError(unknown_attribute(self, name))
-        given = getattr(type(self), name, None)
-        if isinstance(given, property) and given.fset is None:
+        attribute = getattr(type(self), name, None)
+        if isinstance(attribute, property) and attribute.fset is None:
             raise UnknownAttributeError(unknown_attribute(self, name, "cannot be assigned"))
         object.__setattr__(self, name, value)
 
@@ -75,8 +75,8 @@ class Closed(metaclass=_Closing):
             if name.startswith("_"):
                 raise AttributeError(name)
             kind = type(self)
-            if isinstance(found := getattr(kind, name, None), property):
-                return found.fget(self)  # which raises again what it has raised
+            if isinstance(attribute := getattr(kind, name, None), property):
+                return attribute.fget(self)  # which raises again what it has raised
             known = [key for key in (*self.__dict__, *dir(kind)) if not key.startswith("_")]
             raise UnknownAttributeError(
                 f"{kind.__name__} has no attribute {name!r}{suggestion(name, known) or '.'} "

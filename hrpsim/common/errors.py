@@ -104,10 +104,10 @@ def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 1
     names = [str(name) for name in available]
     given = str(given)
     hint = suggestion(given, names)
-    shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
+    listed = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
         f", ... ({len(names)} in all)" if len(names) > limit else ""
     )
-    return f"{kind} {shown_value(given)} does not exist{hint or '.'} Available: {shown or 'none'}"
+    return f"{kind} {shown_value(given)} does not exist{hint or '.'} Available: {listed or 'none'}"
 
 
 def require_name(

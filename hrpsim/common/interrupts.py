@@ -42,13 +42,13 @@ def uninterrupted() -> Iterator[None]:
         return
     waiting: list[int] = []
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    python_handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
-        for number in ours:
+        for number in python_handlers:
             signal.signal(number, lambda given, frame: waiting.append(given))
         yield
     finally:
-        for number, handler in ours.items():
+        for number, handler in python_handlers.items():
             signal.signal(number, handler)
         for number in waiting:
             signal.raise_signal(number)

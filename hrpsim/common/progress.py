@@ -53,8 +53,8 @@ class Progress:
             return
         count = str(done) if isinstance(done, int) else f"{done:.1f}"
         behind = f", {note}" if note else ""
-        share = done / whole if whole > 0 else 1.0
-        self._show(f"{bar(share)} {count} of {whole:g}{self._unit}{behind}")
+        fraction = done / whole if whole > 0 else 1.0
+        self._show(f"{bar(fraction)} {count} of {whole:g}{self._unit}{behind}")
 
     def say(self, text: str) -> None:
         """Show a text in place of the bar, for a task of unknown length."""

@@ -21,13 +21,13 @@ def share_path(relative: str | os.PathLike[str] = "") -> Path:
     """
     package = Path(__file__).resolve().parents[1]
     candidates = [package.parent, *(prefix / "share" / "hrpsim" for prefix in package.parents)]
-    share = next((path for path in candidates if (path / "package.xml").is_file()), None)
-    if share is None:
+    share_folder = next((path for path in candidates if (path / "package.xml").is_file()), None)
+    if share_folder is None:
         raise FileNotFoundError(
             f"hrpsim is installed in {package} without its shared files: no folder above has "
             "share/hrpsim. Install hrpsim again"
         )
-    path = share / relative
+    path = share_folder / relative
     if not os.path.exists(path):
         nearest = next(folder for folder in path.parents if os.path.isdir(folder))
         names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")

@@ -18,8 +18,8 @@ def sealed(text: bytes, mark: bytes) -> bytes:
 
 def seal_holds(text: bytes, mark: bytes) -> bool | None:
     """Return whether the checksum in a text is right, or None without a checksum."""
-    head, found, tail = text.rpartition(mark)
-    if not found:
+    head, separator, tail = text.rpartition(mark)
+    if not separator:
         return None
     return tail[:8] == _digits(head + mark + UNSEALED + tail[8:])
 

@@ -60,14 +60,14 @@ def why_not(folder: Path) -> str:
     real = Path(os.path.realpath(folder))
     for path in (real, *real.parents):
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             continue  # the file does not exist yet
-        if path == real and found.st_uid not in (0, os.geteuid()):
-            return f"user {found.st_uid} owns it, not you"
-        if path == real and _others_write(found):
+        if path == real and status.st_uid not in (0, os.geteuid()):
+            return f"user {status.st_uid} owns it, not you"
+        if path == real and _others_write(status):
             return f"others may write there (chmod go-w {path})"
-        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             return f"all may write to {path} (chmod o-w {path})"
     return ""
 

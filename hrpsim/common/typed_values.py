@@ -127,8 +127,8 @@ class _Names(dict[str, Any]):
 def _hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields or of a function's parameters."""
     names = _Names(vars(builtins))
-    for one in reversed(owner.__mro__) if inspect.isclass(owner) else (owner,):
-        names.update(vars(sys.modules[one.__module__]))
+    for scope in reversed(owner.__mro__) if inspect.isclass(owner) else (owner,):
+        names.update(vars(sys.modules[scope.__module__]))
     result = typing.get_type_hints(owner, localns=names, include_extras=True)
     if not inspect.isclass(owner):
         return result
@@ -183,8 +183,8 @@ def _plain(value: Any, kind: Any) -> tuple[bool, str]:
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
-        whole = isinstance(value, (int, np.integer)) and is_number(value)
-        return whole, "a whole number"
+        is_whole = isinstance(value, (int, np.integer)) and is_number(value)
+        return is_whole, "a whole number"
     if kind is bool:
         return isinstance(value, (bool, np.bool_)), "true or false"
     if kind is str:
@@ -218,13 +218,15 @@ def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
     Otherwise return position and text of the mistake, as `misfit` does. A mistake inside the value,
     such as an item of a list, has priority over the whole value.
     """
-    found = [misfit(value, hint) for hint in hints]
-    if None in found:
-        return None
-    inside = [one for one in found if one and one[0]]
+    faults = []
+    for hint in hints:
+        if (fault := misfit(value, hint)) is None:
+            return None
+        faults.append(fault)
+    inside = [fault for fault in faults if fault[0]]
     if inside:
         return inside[0]
-    kinds = [one[1].rsplit(", got ", 1)[0] for one in found if one]
+    kinds = [fault[1].rsplit(", got ", 1)[0] for fault in faults]
     return "", f"{' or '.join(dict.fromkeys(kinds))}, got {shown_value(value)}"
 
 
@@ -236,29 +238,31 @@ def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
     needed = f"{count} {'numbers' if numeric else 'values'}"
     if not _is_row(value) or len(value) != len(parts):
         return "", f"{needed}, got {shown_value(value)}"
-    for k, (one, part) in enumerate(zip(value, parts)):
-        if found := misfit(one, part):
-            return f"[{k}]{found[0]}", found[1]
+    for k, (item, part) in enumerate(zip(value, parts)):
+        if fault := misfit(item, part):
+            return f"[{k}]{fault[0]}", fault[1]
     return None
 
 
 def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
     if not _is_collection(value):
         return "", f"a list, got {shown_value(value)}"
-    for k, one in enumerate(value):
-        if found := misfit(one, each):
-            return f"[{k}]{found[0]}", found[1]
+    if each is str and all(isinstance(item, str) for item in value):  # lists of names are long
+        return None
+    for k, item in enumerate(value):
+        if fault := misfit(item, each):
+            return f"[{k}]{fault[0]}", fault[1]
     return None
 
 
 def _mapping(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
     if not isinstance(value, Mapping):
         return "", f"a mapping with names as keys, got {shown_value(value)}"
-    for key, one in value.items():
+    for key, item in value.items():
         if not isinstance(key, str):
             return "", f"a mapping with names as keys, got the key {shown_value(key)}"
-        if found := misfit(one, parts[1]):
-            return f"[{shown_value(key)}]{found[0]}", found[1]
+        if fault := misfit(item, parts[1]):
+            return f"[{shown_value(key)}]{fault[0]}", fault[1]
     return None
 
 

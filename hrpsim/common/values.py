@@ -195,8 +195,8 @@ def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarra
     try:
         values = np.array(np.broadcast_to(as_numbers(what, value), count))
     except ValueError as error:  # StateError is one
-        shown = shown_value(value)
-        raise WorldError(f"{what} must be one number or {count} numbers, got {shown}") from error
+        text = shown_value(value)
+        raise WorldError(f"{what} must be one number or {count} numbers, got {text}") from error
     allowed = (values >= 0.0) & (values <= LARGEST)
     if not finite:
         allowed |= values == np.inf

@@ -130,8 +130,8 @@ class ControllerGroup(Controller):
         """Make the members. Raises ControllerError for members that conflict."""
         refuse_unknown("parameter", parameters, _PARAMETERS)
         self._model, self._names = model, controlled_joints(model)
-        given = parameters.get("members")
-        if not isinstance(given, Mapping) or not given:
+        members = parameters.get("members")
+        if not isinstance(members, Mapping) or not members:
             raise ControllerError(
                 "a group needs members. Give members: {NAME: {controller: ..., joints: ...}}"
             )
@@ -140,7 +140,7 @@ class ControllerGroup(Controller):
             raise ControllerError(f"blend must be a time from 0 to 1000 s, got {self._blend!r}")
         self._period: float | None = None
         try:
-            self.period = self._make_members(given)
+            self.period = self._make_members(members)
         except BaseException:
             self.stop()
             raise
@@ -168,7 +168,7 @@ class ControllerGroup(Controller):
         self._target = np.array(state.joint_positions)
         self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
         self._velocity, self._effort = np.zeros((2, count))  # feed-forward
-        self._held = self._target.copy()  # targets of joints without an active member
+        self._held_targets = self._target.copy()  # targets of joints without an active member
         self._since = np.full(count, np.inf)  # ticks since a change of member, inf: long ago
         self._left = np.zeros((4, count))  # target, rate, velocity and effort at that time
         for member in self.members.values():
@@ -184,7 +184,7 @@ class ControllerGroup(Controller):
         for member, on in self._requested:
             self._switch(member, on, state)
         self._requested = []
-        position, velocity, effort = self._held.copy(), *np.zeros((2, len(self._names)))
+        position, velocity, effort = self._held_targets.copy(), *np.zeros((2, len(self._names)))
         for member in self.members.values():
             if member.active:
                 self._ask(member, state, position, velocity, effort)
@@ -221,7 +221,7 @@ class ControllerGroup(Controller):
         self._refuse_overlap(begin)
         self._requested += [(member, False) for member in end]
         self._requested += [(member, True) for member in begin]
-        rivals = {r.name for one in begin for r in self._rivals(one) if r not in end}
+        rivals = {r.name for member in begin for r in self._rivals(member) if r not in end}
         return [name for name in self.members if name in rivals]
 
     @property
@@ -261,12 +261,12 @@ class ControllerGroup(Controller):
     def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
         """Add a member's needs to the group's needs. Raises ControllerError if they conflict."""
         joined = dict(self.needs)
-        for what, value in wanted.items():
-            if what == "contacts":
-                joined[what] = sorted({*joined.get(what, ()), *value})
-            elif joined.setdefault(what, value) != value:
+        for need, value in wanted.items():
+            if need == "contacts":
+                joined[need] = sorted({*joined.get(need, ()), *value})
+            elif joined.setdefault(need, value) != value:
                 raise ControllerError(
-                    f"members need different {what}: {name!r} {value!r}, others {joined[what]!r}"
+                    f"members need different {need}: {name!r} {value!r}, others {joined[need]!r}"
                 )
         if self._configured_once and joined != dict(self.needs):
             raise ControllerError(
@@ -303,8 +303,8 @@ class ControllerGroup(Controller):
         among: members to compare with, instead of the active members.
         """
         if among is None:
-            among = [one for one in self.members.values() if one.active]
-        others = (one for one in among if one is not member)
+            among = [candidate for candidate in self.members.values() if candidate.active]
+        others = (candidate for candidate in among if candidate is not member)
         return [other for other in others if np.intersect1d(other.mine, member.mine).size]
 
     def _switch(self, member: Member, on: bool, state: State) -> None:
@@ -334,7 +334,7 @@ class ControllerGroup(Controller):
         """
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
-        self._held[joints] = self._target[joints]
+        self._held_targets[joints] = self._target[joints]
         self._since[joints] = 1.0
 
     def _ask(self, member: Member, state: State, position, velocity, effort) -> None:
@@ -342,19 +342,19 @@ class ControllerGroup(Controller):
         is_command = isinstance(command, Command)
         if not is_command or command.positions is None or command.modes is not None:
             raise ControllerError(f"member {member.name!r} of a group must command positions")
-        for whole, part in zip((position, velocity, effort), command[:3]):
+        for combined, part in zip((position, velocity, effort), command[:3]):
             if part is not None:
                 values = np.asarray(part, dtype=float)
-                if values.shape != whole.shape:
+                if values.shape != combined.shape:
                     raise ControllerError(
-                        f"member {member.name!r} must command {whole.size} joints, got "
+                        f"member {member.name!r} must command {combined.size} joints, got "
                         f"{values.size}"
                     )
-                whole[mine] = values[mine]
+                combined[mine] = values[mine]
         if member.controller.finished:
             member.state = FINISHED
             self._leave(mine)
-            self._held[mine] = position[mine]  # the last command of the member
+            self._held_targets[mine] = position[mine]  # the last command of the member
 
     def _blend_in(self, position, velocity, effort) -> None:
         """Blend the new commands of joints in transition with the fading old commands."""
@@ -385,10 +385,10 @@ def _joint_indices(where: str, patterns: Any, names: Sequence[str]) -> np.ndarra
     patterns = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(patterns, Sequence) or not patterns:
         raise ControllerError(f"{where}.joints must be a list of names or patterns with * and ?")
-    found: set[int] = set()
+    indices: set[int] = set()
     for pattern in map(str, patterns):
         matched = [k for k, n in enumerate(names) if fnmatch.fnmatchcase(n, pattern)]
         if not matched:
             raise ControllerError(f"{where}: {unknown_name('joint', pattern, names)}")
-        found.update(matched)
-    return np.array(sorted(found))
+        indices.update(matched)
+    return np.array(sorted(indices))

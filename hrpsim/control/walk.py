@@ -156,11 +156,11 @@ def walk_defaults() -> Mapping[str, Any]:
 
 def _motion(model: Model, pattern, soles: _Soles) -> tuple[MotionSequence, Pace]:
     if pattern in PATTERNS:
-        kept = _motions.setdefault(model, {})
-        if (pattern, soles) not in kept:
+        motions = _motions.setdefault(model, {})
+        if (pattern, soles) not in motions:
             made, pace = fitting_pattern(model, pattern, soles=soles)
-            kept[pattern, soles] = made.sequence, pace
-        return kept[pattern, soles]
+            motions[pattern, soles] = made.sequence, pace
+        return motions[pattern, soles]
     name = str(pattern)
     try:
         return read_sequence(name, model), Pace()
@@ -177,14 +177,14 @@ def _reference(
     model: Model, sequence: MotionSequence, soles: _Soles, period: float
 ) -> WalkReference:
     """Return the reference of the stabiliser. The result is cached and must not be changed."""
-    kept = _references.setdefault(model, [])
-    for known, its_soles, its_period, reference in kept:
+    references = _references.setdefault(model, [])
+    for known, its_soles, its_period, reference in references:
         if known is sequence and (its_soles, its_period) == (soles, period):
             return reference
     feet = tuple(foot_of(model, sole) for sole in soles)
     reference = WalkReference(model, sequence, feet, period)
-    kept[_KEPT - 1 :] = []
-    kept.insert(0, (sequence, soles, period, reference))
+    references[_KEPT - 1 :] = []
+    references.insert(0, (sequence, soles, period, reference))
     return reference
 
 
@@ -230,8 +230,8 @@ class VelocityWalk(Controller):
         Raises ControllerError for parameters that do not exist or are invalid, and the errors of
         planning a walk.
         """
-        given = checked("walk by velocity", self.parameter_kinds, parameters)
-        values = {**walk_defaults(), **given}
+        settings = checked("walk by velocity", self.parameter_kinds, parameters)
+        values = {**walk_defaults(), **settings}
         self.period = values["period"]
         self.soles = str(values["left_sole"]), str(values["right_sole"])
         self.commands.timeout = values.get("command_timeout", self.commands.timeout)

@@ -124,9 +124,9 @@ def simulate_walk(
     with ControlLoop(robot, controller, parameters, model=model) as loop:
         touch_downs = step_ends(controller.sequence)
         start = time.perf_counter()
-        while not controller.finished and (now := world.time - begin) < duration:
+        while not controller.finished and (elapsed := world.time - begin) < duration:
             if each_tick is not None:
-                each_tick(now)
+                each_tick(elapsed)
             notes.add(loop.tick(), world.time - begin)
             if notes.times[-1] >= notes.end + after_fall:
                 break

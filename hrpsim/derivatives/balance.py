@@ -154,12 +154,12 @@ def _add_actuators(s: Scene, w: DerivativeArrays) -> None:
     """
     h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
-        unit, now = s.actuators.units[number], s.actuators.steps[number]
-        k = unit.dof
-        by_q[k, k] -= h * (now.command.kp - s.control[k].kp)
-        by_velocity[k, k] -= h * (unit.viscous + now.command.kd - s.control[k].kd)
+        actuator, step_state = s.actuators.units[number], s.actuators.steps[number]
+        k = actuator.dof
+        by_q[k, k] -= h * (step_state.command.kp - s.control[k].kp)
+        by_velocity[k, k] -= h * (actuator.viscous + step_state.command.kd - s.control[k].kd)
         if not math.isinf(s.work.joint_inertia[k]):
-            w.limits[0, k] = now.reach
+            w.limits[0, k] = step_state.reach
 
 
 @inlined_kernel

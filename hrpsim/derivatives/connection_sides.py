@@ -71,9 +71,9 @@ def connection_derivatives(
     values_out[:, :, :, :] = 0.0
     forces_out[:, :] = 0.0
     for k in range(velocity.shape[0]):
-        for side in range(2):
-            sign = 1.0 - 2.0 * side
-            share = sign / (2.0 * STEP)
+        for direction in range(2):
+            sign = 1.0 - 2.0 * direction
+            weight = sign / (2.0 * STEP)
             for r in range(w.direction.shape[0]):
                 w.direction[r] = 0.0
             w.direction[k] = 1.0
@@ -81,17 +81,17 @@ def connection_derivatives(
                 w.q[r] = q[r]
             move(w.forest, w.direction, sign * STEP, w.q)
             update_poses(w.forest, w.q, w.kinematics)
-            _evaluate(w, connections, velocity, share, values_out[k, 0])
-            _add_forces(w, impulses, share, forces_out[k])
+            _evaluate(w, connections, velocity, weight, values_out[k, 0])
+            _add_forces(w, impulses, weight, forces_out[k])
             for j in range(others.shape[0]):
-                _add_rates(w, others[j], share, values_out[k, 0, :, RATES + j])
+                _add_rates(w, others[j], weight, values_out[k, 0, :, RATES + j])
             for r in range(q.shape[0]):
                 w.q[r] = q[r]
             update_poses(w.forest, q, w.kinematics)
             for r in range(velocity.shape[0]):
                 w.direction[r] = velocity[r]
             w.direction[k] += sign * STEP
-            _evaluate(w, connections, w.direction, share, values_out[k, 1])
+            _evaluate(w, connections, w.direction, weight, values_out[k, 1])
     return 0
 
 
@@ -111,9 +111,9 @@ def _evaluate(
     for i in range(w.forest.bodies.shape[0]):
         if turns_freely(w.forest, i):
             write_free_acceleration(w.forest.bodies[i].inertia, w.kinematics[i])
-            h, here = w.time_step[0], w.kinematics[i]
+            h, motion = w.time_step[0], w.kinematics[i]
             kick = h - w.spins[i].ahead
-            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.turning, here)
+            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.turning, motion)
     placed, number = w.placed[0], 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -336,8 +336,8 @@ class ConnectionSides:
         """Return which rows (k,) have errors that the position correction removes."""
         axis, records = self._axes(), self.records
         k = np.arange(len(axis))
-        held = (records["axes"][k, axis] == LOCKED) & (records["solver"] == ITERATIVE)
-        return held & (records["compliance"][k, axis] == 0.0)
+        locked = (records["axes"][k, axis] == LOCKED) & (records["solver"] == ITERATIVE)
+        return locked & (records["compliance"][k, axis] == 0.0)
 
     @property
     def corrects_errors(self) -> bool:
@@ -366,9 +366,9 @@ class ConnectionSides:
         rate: displacement rate of the position correction (nv,) [rad/s, m/s].
         """
         step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
-        h, wanted = step.time_step, rows["correction_velocity"]
+        h, velocity = step.time_step, rows["correction_velocity"]
         takes_part = (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
-        inside = self._corrected_axes() & (np.abs(wanted) < settings["correction_speed"])
+        inside = self._corrected_axes() & (np.abs(velocity) < settings["correction_speed"])
         slope = -settings["correction_rate"] / h * inside[:, None]
         turned = self.changes(np.zeros(len(rows)), [rate])[0][RATES, 0]
         by_q = slope * (self.errors - 0.125 * h * h * self._curvatures) - turned

@@ -117,18 +117,18 @@ def free_products(
         body = forest.bodies[i]
         k, j = body.v_index, body.q_index + 3
         for column in range(7):
-            for side in range(2):
-                share = 0.5 if column == 0 else (0.5 - side) / _STEP
+            for direction in range(2):
+                weight = 0.5 if column == 0 else (0.5 - direction) / _STEP
                 copy_vector(velocity[k : k + 3], here[0].v[:3])
                 copy_vector(q[j : j + 4], turned[j : j + 4])
-                _displace(column, (1.0 - 2.0 * side) * _STEP, j, turned, here[0].v)
+                _displace(column, (1.0 - 2.0 * direction) * _STEP, j, turned, here[0].v)
                 x, y, z, w = turned[j], turned[j + 1], turned[j + 2], turned[j + 3]
                 rotation_from_quaternion(x, y, z, w, here[0].R)
                 write_free_acceleration(body.inertia, here[0])
                 kick = time_step - spins[i].ahead
                 expect_free_turn(body, turned, past, kick, half, turning, here[0])
                 for r in range(3):
-                    products_out[i, r, column] += share * here[0].c[r]
+                    products_out[i, r, column] += weight * here[0].c[r]
     return 0
 
 
@@ -162,8 +162,8 @@ def link_motions(
     nv = velocity.shape[0]
     _add_motions(forest, kinematics, q, velocity, 1.0, motions_out[0])
     for k in range(nv):
-        for side in range(2):
-            step = (1.0 - 2.0 * side) * _STEP
+        for sense in range(2):
+            step = (1.0 - 2.0 * sense) * _STEP
             copy_vector(q, moved)
             direction[:] = 0.0
             direction[k] = 1.0
@@ -219,7 +219,7 @@ def bends_of(step: TakenStep) -> Bends:
     if not len(numbers):
         return result
     products, bodies = np.empty((len(scene.forest.bodies), 3, 7)), scene.forest.bodies
-    past, here = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
+    past, scratch = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
     velocity, h = w.middle_velocity, step.time_step
     _free_products(
         scene.forest,
@@ -228,7 +228,7 @@ def bends_of(step: TakenStep) -> Bends:
         past,
         scene.spins,
         h,
-        here,
+        scratch,
         w.q.copy(),
         np.zeros(TURNING),
         products,
@@ -378,10 +378,10 @@ def _shape(
     """
     name = "ab"[end]
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
-    here, slopes = poses[contact[f"body_{name}"]], np.zeros((12, 3))
+    pose, slopes = poses[contact[f"body_{name}"]], np.zeros((12, 3))
     center, axis = (
-        here["p"] + here["R"] @ shape["placement_p"],
-        here["R"] @ shape["placement_R"][:, 2],
+        pose["p"] + pose["R"] @ shape["placement_p"],
+        pose["R"] @ shape["placement_R"][:, 2],
     )
     begins = contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING
     if begins and shape["kind"] in (SPHERE, CAPSULE, CYLINDER):
@@ -397,19 +397,19 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
     geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
     V = sum(side.sign * side.change(h) for side in sides)
     u = sum(side.sign * (side.speed + np.cross(side.omega, side.arm)) for side in sides)
-    for axis, one in itertools.product(range(6), sides):
-        e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
-        point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
-        dV, du = _changes_of_sides(sides, one, axis, point, normal, h)
+    for axis, moved in itertools.product(range(6), sides):
+        e, unit, sign = 6 * moved.end + axis, np.eye(3)[axis % 3], moved.sign
+        point, normal = geometry[moved.end, :3, axis], geometry[moved.end, 3:6, axis]
+        dV, du = _changes_of_sides(sides, moved, axis, point, normal, h)
         if axis < 3:
-            dV += 0.5 * sign * h * np.cross(one.by_turn @ unit, one.arm)
-            twist, by_speed = _twist_of_turn(one, axis, h), sign * np.cross(unit, one.arm)
+            dV += 0.5 * sign * h * np.cross(moved.by_turn @ unit, moved.arm)
+            twist, by_speed = _twist_of_turn(moved, axis, h), sign * np.cross(unit, moved.arm)
         else:
-            along = one.begins and one.by_state is not None
-            twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
+            along = moved.begins and moved.by_state is not None
+            twist, by_speed = h * np.cross(moved.omega, unit) if along else none, sign * unit
         found.by_motion[3 * c : 3 * c + 3, e] += d @ dV
         found.by_twist[3 * c : 3 * c + 3, e] = 0.5 * sign * d @ twist
-        turning = none if one.begins else normal
+        turning = none if moved.begins else normal
         found.by_motion[3 * c, e] += normal @ V + 0.5 * (turning @ u + turned @ du)
         found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
         found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)

@@ -274,9 +274,9 @@ def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out:
     """
     for e in range(12):
         if entries[e] != 0.0:
-            share, row = scale * entries[e], matrix[at[e // 6] + e % 6]
+            factor, row = scale * entries[e], matrix[at[e // 6] + e % 6]
             for j in range(row.shape[0]):
-                out[j] += share * row[j]
+                out[j] += factor * row[j]
 
 
 @inner_kernel
@@ -317,14 +317,14 @@ def _add_normal(s: Scene, w: DerivativeArrays, c: int, m: int, count: int) -> in
 
     If the contact slides, the impulse of the row also acts along the friction force.
     """
-    held, target, pair = w.held[count], w.target[count], pair_of(s.collision, s.materials, c)
+    row, target, pair = w.held[count], w.target[count], pair_of(s.collision, s.materials, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
-    copy_row(local, held)
+    copy_row(local, row)
     if w.sides[c, SLIP]:
         for axis in (1, 2):
             ratio = s.rows.rows[3 * c + axis].impulse / normal.impulse
             for e in range(12):
-                held.F[e] += ratio * w.local[3 * c + axis].J[e]
+                row.F[e] += ratio * w.local[3 * c + axis].J[e]
     target[:] = 0.0
     add_rate_changes(w, 3 * c, 0, -1.0, w.rates, target)
     if pair.damping_time < 0.0:
@@ -418,11 +418,11 @@ def add_gap_changes(w: DerivativeArrays, c: int, scale: float, out: Vector) -> N
     """
     local = w.local[3 * c]
     for e in range(12):
-        share = scale * w.geometry[c, e // 6, 6, e % 6]
-        if share != 0.0:
+        factor = scale * w.geometry[c, e // 6, 6, e % 6]
+        if factor != 0.0:
             row = w.Z[local.at[e // 6] + e % 6]
             for j in range(row.shape[0]):
-                out[j] += share * row[j]
+                out[j] += factor * row[j]
 
 
 @inner_kernel
@@ -471,14 +471,14 @@ def _add_sliding(rows: Rows, w: DerivativeArrays, c: int, count: int) -> int:
 
     The row is compliant, because the direction of the slip can turn.
     """
-    held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
+    row, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
     slip_x, slip_y = _slip_of(rows, w, 3 * c + 1, twists), _slip_of(rows, w, 3 * c + 2, twists)
-    copy_row(local, held)
-    x, y, held.compliance = sliding_derivative(friction_bound(rows.rows[3 * c]), slip_x, slip_y)
+    copy_row(local, row)
+    x, y, row.compliance = sliding_derivative(friction_bound(rows.rows[3 * c]), slip_x, slip_y)
     for e in range(12):
-        held.J[e] = x * local.J[e] + y * w.local[3 * c + 2].J[e]
-        held.F[e] = held.J[e]
+        row.J[e] = x * local.J[e] + y * w.local[3 * c + 2].J[e]
+        row.F[e] = row.J[e]
     target[:] = 0.0
     add_rate_changes(w, 3 * c + 1, 1, -x, w.rates, target)
     add_rate_changes(w, 3 * c + 2, 2, -y, w.rates, target)

@@ -75,8 +75,8 @@ def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
         changes: `by_q`, `by_velocity` and `softening` of the candidates (k, nv).
     """
     at = np.flatnonzero(takes_part)
-    wanted = rows["correction_velocity"][numbers[at]]
-    return Corrections(numbers[at], wanted, two_sided[at], *(of[at] for of in changes))
+    velocities = rows["correction_velocity"][numbers[at]]
+    return Corrections(numbers[at], velocities, two_sided[at], *(of[at] for of in changes))
 
 
 def slopes_of(step: TakenStep, first: int) -> np.ndarray:

@@ -262,12 +262,12 @@ def _differentiate_search(
         w.bends[c, :] = 0.0
         if contacts[c].body_a == body or contacts[c].body_b == body:
             w.geometry[c, 0 if contacts[c].body_a == body else 1, :, axis] = 0.0
-    for side in range(2):
-        sign = 1.0 - 2.0 * side
+    for direction in range(2):
+        sign = 1.0 - 2.0 * direction
         _displace(w.poses[body], axis, sign * step, w.moved[body])
         previous = s.counts[0].previous_count
-        found = detect(s.settings[0], s.forest, w.moved, pairs, previous, s.lazy_kernels, search)
-        _add(s, w, search.contacts[: min(found, search.contacts.shape[0])], body, axis, sign * step)
+        total = detect(s.settings[0], s.forest, w.moved, pairs, previous, s.lazy_kernels, search)
+        _add(s, w, search.contacts[: min(total, search.contacts.shape[0])], body, axis, sign * step)
     bend = 0.0
     for c in range(count):
         if contacts[c].body_a == body or contacts[c].body_b == body:
@@ -393,21 +393,21 @@ def _add(
     found: contacts of the search. axis, displacement: motion of `body` [m or rad].
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
-    share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
+    factor, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
     for f in range(found.shape[0]):
-        one = found[f]
-        c, of_pair, known = _find_same(contacts, count, c, one)
-        end = 0 if one.body_a == body else 1
+        displaced = found[f]
+        c, of_pair, known = _find_same(contacts, count, c, displaced)
+        end = 0 if displaced.body_a == body else 1
         if known:
             out, contact = w.geometry[c, end], contacts[c]
             w.found[c, end] += 1 if counts else 0
             for r in range(3):
-                out[r, axis] += share * one.point_a[r]
-                out[3 + r, axis] += share * one.normal[r]
-                w.bends[c, r] += one.point_a[r] - contact.point_a[r]
-                w.bends[c, 3 + r] += one.normal[r] - contact.normal[r]
-            out[6, axis] += share * one.gap
-        elif counts and of_pair >= 0 and one.gap < _PRESSES:
+                out[r, axis] += factor * displaced.point_a[r]
+                out[3 + r, axis] += factor * displaced.normal[r]
+                w.bends[c, r] += displaced.point_a[r] - contact.point_a[r]
+                w.bends[c, 3 + r] += displaced.normal[r] - contact.normal[r]
+            out[6, axis] += factor * displaced.gap
+        elif counts and of_pair >= 0 and displaced.gap < _PRESSES:
             w.found[of_pair, end] = -1000
 
 
@@ -444,15 +444,15 @@ def differentiate(
     count = write_contact_rows(s, w, m, body_count)
     count = write_joint_rows(s, w, first, count)
     add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
-    corrects, found = _is_corrected(counts, s.joint_parameters, s.rows, w, first), w.findings[0]
-    return count, found.slides, corrects, found.met_within
+    corrects, findings = _is_corrected(counts, s.joint_parameters, s.rows, w, first), w.findings[0]
+    return count, findings.slides, corrects, findings.met_within
 
 
 @inlined_kernel
 def _is_wanted(row: Row) -> bool:
     """Return whether a row has a position error that an impulse of the row can correct."""
-    wanted = row.correction_velocity
-    return wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0)
+    velocity = row.correction_velocity
+    return velocity > 0.0 or (velocity != 0.0 and row.lower < 0.0)
 
 
 @inner_kernel
@@ -469,9 +469,9 @@ def _is_corrected(
     """
     for number in range(counts.row_count):
         row = rows.rows[number]
-        wanted, normal = row.correction_velocity, number % 3 == 0
+        velocity, normal = row.correction_velocity, number % 3 == 0
         if number < 3 * counts.contact_count:
-            if normal and wanted > 0.0:
+            if normal and velocity > 0.0:
                 return 1
         elif _is_wanted(row):
             return 1

@@ -77,10 +77,10 @@ def write_ends(
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):
-        position, velocity, found = ends_out[k], ends_out[nv + k], columns[k]
+        position, velocity, derivative = ends_out[k], ends_out[nv + k], columns[k]
         for c in range(ends_out.shape[1]):
-            velocity[c] = found[c]
-            position[c] = 0.5 * h * found[c]
+            velocity[c] = derivative[c]
+            position[c] = 0.5 * h * derivative[c]
         position[k] += 1.0
     _turn_free_bases(forest, w, columns, 0.5 * h, ends_out)
     write_free_turns(s, w)
@@ -158,8 +158,8 @@ def _add_correction(
                     turn = w.turns[r, 0] * x + w.turns[r, 1] * y + w.turns[r, 2] * z
                     for j in range(3):
                         # the rows below add h times the rate itself
-                        share = w.turns[r, 3 + j] - (1.0 if r == j else 0.0)
-                        turn += h * share * correction[k + j, c]
+                        coefficient = w.turns[r, 3 + j] - (1.0 if r == j else 0.0)
+                        turn += h * coefficient * correction[k + j, c]
                     ends_out[k + r, c] = turn
     for k in range(nv):
         for c in range(ends_out.shape[1]):
@@ -222,7 +222,7 @@ def _keep_momentum(
         s.forest.bodies.shape[0],
         ends_out.shape[1],
     )
-    kept, known = w.kept[:, :width], False
+    corrections, known = w.kept[:, :width], False
     for root in range(n):
         body = forest.bodies[root]
         if not (body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root):
@@ -233,10 +233,10 @@ def _keep_momentum(
             known = True
         first, end = body.v_index, _end_of_tree(forest, root)
         for r in range(3):
-            _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
-        _from_start(s.settings[0], forest, w, kept)
+            _write_pushes(w, columns, momentum, first + 3 + r, corrections[r])
+        _from_start(s.settings[0], forest, w, corrections)
         for r in range(3):
-            change, start, by_end = kept[r], w.momentum[START, :, r], w.momentum[END, :, r]
+            change, start, by_end = corrections[r], w.momentum[START, :, r], w.momentum[END, :, r]
             for k in range(first, end):
                 change[k] += start[BY_Q, k]
                 change[nv + k] += start[BY_VELOCITY, k]
@@ -245,7 +245,7 @@ def _keep_momentum(
             add_product(by_end[BY_VELOCITY, first:end], own, -1.0, ends_out[nv + first :], change)
         for r in range(3):
             total = w.momentum[END, BY_VELOCITY, r, first + 3 + r]
-            add_scaled(kept[r], 1.0 / total, ends_out[nv + first + 3 + r])
+            add_scaled(corrections[r], 1.0 / total, ends_out[nv + first + 3 + r])
 
 
 @inner_kernel

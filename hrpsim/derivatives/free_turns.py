@@ -118,14 +118,14 @@ def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
         nv: number of degrees of freedom.
         rows: derivatives of the state (2 nv, columns), changed at the body's rows.
     """
-    P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
+    P, k, half_state = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
         for r in range(3):
-            kept[r], kept[3 + r] = rows[k + r, column], rows[nv + k + r, column]
+            half_state[r], half_state[3 + r] = rows[k + r, column], rows[nv + k + r, column]
         for r in range(6):
             total = 0.0
             for c in range(6):
-                total += P[r, c] * kept[c]
+                total += P[r, c] * half_state[c]
             rows[k + r if r < 3 else nv + k + r - 3, column] = total
 
 
@@ -140,11 +140,11 @@ def turn_columns(w: DerivativeArrays, body: Body, nv: int, row: Vector) -> None:
         row: derivative of the scalar with respect to the state (2 nv or more,), changed at the
             body's entries.
     """
-    P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
+    P, k, half_state = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
     for r in range(3):
-        kept[r], kept[3 + r] = row[k + r], row[nv + k + r]
+        half_state[r], half_state[3 + r] = row[k + r], row[nv + k + r]
     for c in range(6):
         total = 0.0
         for r in range(6):
-            total += kept[r] * P[r, c]
+            total += half_state[r] * P[r, c]
         row[k + c if c < 3 else nv + k + c - 3] = total

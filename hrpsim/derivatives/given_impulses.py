@@ -37,7 +37,6 @@ from hrpsim.engine.dynamics.joint_forces import STICKS, damping_slopes, demand_s
 from hrpsim.engine.dynamics.recursive import newton_euler
 from hrpsim.engine.dynamics.tree_momentum import tree_momentum
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
-from hrpsim.engine.kinematics.own_inertia import own_inertia
 from hrpsim.engine.spatial.inertia import apply_inertia
 from hrpsim.engine.spatial.vector import dot_spatial
 from hrpsim.engine.step.arrays import Scene
@@ -103,11 +102,11 @@ def change_inertias(s: Scene, w: DerivativeArrays, shares: Vector) -> None:
     """
     forest, articulated = w.changed, w.space.articulated
     for i in range(forest.bodies.shape[0]):
-        here, out = s.forest.bodies[i], forest.bodies[i]
-        out.mass = shares[i] * here.mass
+        body, out = s.forest.bodies[i], forest.bodies[i]
+        out.mass = shares[i] * body.mass
         for r in range(3):
             for k in range(3):
-                out.inertia[r, k] = shares[i] * here.inertia[r, k]
+                out.inertia[r, k] = shares[i] * body.inertia[r, k]
         for r in range(6):
             articulated[i].external[r] = 0.0
     place_inertias(forest, w.space.kinematics, articulated)
@@ -159,9 +158,9 @@ def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -
             slope = demand_slope(control, kind)
             impulses_out[k, joints[k]] = s.settings[0].time_step * slope
         for number in range(s.actuators.units.shape[0]):
-            unit = s.actuators.units[number]
-            if unit.dof == joints[k]:
-                impulses_out[k, unit.dof] *= present_share(unit)
+            actuator = s.actuators.units[number]
+            if actuator.dof == joints[k]:
+                impulses_out[k, actuator.dof] *= present_share(actuator)
 
 
 @kernel
@@ -173,12 +172,12 @@ def write_command_rates(s, rates_out) -> None:
         rates_out: derivatives (k,), written.
     """
     for number in range(s.actuators.units.shape[0]):
-        unit, state = s.actuators.units[number], s.actuators.states[number]
+        actuator, state = s.actuators.units[number], s.actuators.states[number]
         rates_out[number] = 0.0
-        if unit.slots > 0:
-            slot = state.slot - 1 if state.slot > 0 else unit.slots - 1  # of the last step
+        if actuator.slots > 0:
+            slot = state.slot - 1 if state.slot > 0 else actuator.slots - 1  # of the last step
             stored, dt = s.actuators.commands[number], s.settings[0].time_step
-            rates_out[number] = command_rate(unit, stored, slot, dt)
+            rates_out[number] = command_rate(actuator, stored, slot, dt)
 
 
 _inertia_changes = prepared(inertia_changes)
@@ -202,9 +201,9 @@ def of_parameters(
     rows, responses = held[soft], w.responses[soft]
     forces, energies = np.zeros((p, 3, nv)), np.zeros((p, len(soft)))
     if len(at := np.flatnonzero(changes.bodies.any(axis=1))):
-        of_bodies, by_rows, given = forces[at], energies[at], changes.bodies[at]
+        of_bodies, by_rows, body_changes = forces[at], energies[at], changes.bodies[at]
         _inertia_changes(
-            step.reference, step.room, given, acceleration, responses, of_bodies, by_rows
+            step.reference, step.room, body_changes, acceleration, responses, of_bodies, by_rows
         )
         forces[at], energies[at] = of_bodies, by_rows
     motion = -h * (forces[:, MOTION] + inertia * acceleration - force)
@@ -247,8 +246,8 @@ def effective_commands(step: TakenStep) -> EffectiveCommands:
         x.copy() for x in (control["kp"], control["kd"], scene.forest.dofs["damping"])
     )
     if len(units := scene.actuators.units):
-        at, now = units["dof"], scene.actuators.steps["command"]
-        position[at], kp[at], kd[at] = now["target"], now["kp"], now["kd"]
+        at, command = units["dof"], scene.actuators.steps["command"]
+        position[at], kp[at], kd[at] = command["target"], command["kp"], command["kd"]
         damping[at] += units["viscous"]
         if scene.actuators.commands.size:
             rates = np.empty(len(units))
@@ -265,8 +264,7 @@ def own_inertia_changes(step: TakenStep, changes: Changes) -> np.ndarray:
     rotors = changes.joints[:, ROTOR_INERTIA]
     if not (changes.bodies.any() or rotors.any()):
         return np.zeros_like(rotors)
-    given = own_inertia(step.scene.forest.bodies, step.scene.forest.dofs)
-    return changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T
+    return changes.bodies @ step.own.by_body.T + rotors @ step.own.by_rotor.T
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
@@ -278,17 +276,17 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
         (derivatives of inertias (p, nv), derivatives of efforts (p, nv)).
     """
     scene, w, h = step.scene, step.room.whole, step.time_step
-    dofs, dry, given = scene.forest.dofs, scene.work.friction, effective_commands(step)
-    by_damping, by_own = damping_slopes(given.damping + given.kd, dofs["own_inertia"], h)
+    dofs, dry, command = scene.forest.dofs, scene.work.friction, effective_commands(step)
+    by_damping, by_own = damping_slopes(command.damping + command.kd, dofs["own_inertia"], h)
     q = w.q[np.maximum(dofs["q_index"], 0)]
     slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
     inertia, force = by = np.zeros((2, *changes.joints.shape[1:]))
-    inertia[KP], force[KP] = 0.25 * h * h * given.follows, (given.target - q) * given.follows
-    inertia[KD] = by_damping * given.follows
-    force[KD] = (given.target_velocity - w.velocity) * given.follows
+    inertia[KP], force[KP] = 0.25 * h * h * command.follows, (command.target - q) * command.follows
+    inertia[KD] = by_damping * command.follows
+    force[KD] = (command.target_velocity - w.velocity) * command.follows
     inertia[STIFFNESS], force[STIFFNESS] = 0.25 * h * h, dofs["rest"] - q
     inertia[DAMPING], force[DAMPING] = by_damping, -w.velocity
-    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, given.by_delay
+    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, command.by_delay
     of_inertia, of_force = np.einsum("pfv,kfv->kpv", changes.joints, by)
     return of_inertia + by_own * own_inertia_changes(step, changes), of_force
 

@@ -150,9 +150,9 @@ def _write_motions(
     with respect to the rate, minus v x S.
     """
     for k in range(motions_out.shape[0]):
-        i, here = forest.dofs[k].body, motions_out[k]
+        i, motion = forest.dofs[k].body, motions_out[k]
         body, moving = forest.bodies[i], kinematics[i]
-        a_q, a_v, v_q, S = here[:, A_Q], here[:, A_V], here[:, V_Q], here[:, MOTION]
+        a_q, a_v, v_q, S = motion[:, A_Q], motion[:, A_V], motion[:, V_Q], motion[:, MOTION]
         for r in range(6):
             v_q[r] = a_q[r] = a_v[r] = 0.0
             S[r] = moving.S[r]
@@ -171,7 +171,7 @@ def _write_motions(
         add_cross(moving.v, S, a_v)
         for r in range(6):
             a_v[r] += v_q[r]
-            here[r, 4] = here[r, 5] = here[r, 6] = S[r]
+            motion[r, 4] = motion[r, 5] = motion[r, 6] = S[r]
 
 
 @inlined_kernel
@@ -208,31 +208,31 @@ def sum_subtrees(
     K = 2 (tr(P) 1 - P) with P = l h^T + w x M_2, M_2 being the second moments of mass.
     """
     for i in range(subtrees_out.shape[0]):
-        here, placed, v = subtrees_out[i], articulated[i].inertia, kinematics[i].v
+        subtree, placed, v = subtrees_out[i], articulated[i].inertia, kinematics[i].v
         for r in range(10):
-            here[r] = placed[r]
+            subtree[r] = placed[r]
         m, hx, hy, hz = 2.0 * placed[0], 2.0 * placed[1], 2.0 * placed[2], 2.0 * placed[3]
         wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]
-        here[10] = m * lx + wy * hz - wz * hy
-        here[11] = m * ly + wz * hx - wx * hz
-        here[12] = m * lz + wx * hy - wy * hx
+        subtree[10] = m * lx + wy * hz - wz * hy
+        subtree[11] = m * ly + wz * hx - wx * hz
+        subtree[12] = m * lz + wx * hy - wy * hx
         trace = placed[4] + placed[5] + placed[6]
         xx, yy, zz = trace - 2.0 * placed[4], trace - 2.0 * placed[5], trace - 2.0 * placed[6]
         xy, xz, yz = -2.0 * placed[7], -2.0 * placed[8], -2.0 * placed[9]
-        here[13] = ly * hy + lz * hz - wy * xz + wz * xy
-        here[14] = wz * yy - wy * yz - lx * hy
-        here[15] = wz * yz - wy * zz - lx * hz
-        here[16] = wx * xz - wz * xx - ly * hx
-        here[17] = lx * hx + lz * hz - wz * xy + wx * yz
-        here[18] = wx * zz - wz * xz - ly * hz
-        here[19] = wy * xx - wx * xy - lz * hx
-        here[20] = wy * xy - wx * yy - lz * hy
-        here[21] = lx * hx + ly * hy - wx * yz + wy * xz
+        subtree[13] = ly * hy + lz * hz - wy * xz + wz * xy
+        subtree[14] = wz * yy - wy * yz - lx * hy
+        subtree[15] = wz * yz - wy * zz - lx * hz
+        subtree[16] = wx * xz - wz * xx - ly * hx
+        subtree[17] = lx * hx + lz * hz - wz * xy + wx * yz
+        subtree[18] = wx * zz - wz * xz - ly * hz
+        subtree[19] = wy * xx - wx * xy - lz * hx
+        subtree[20] = wy * xy - wx * yy - lz * hy
+        subtree[21] = lx * hx + ly * hy - wx * yz + wy * xz
     for i in range(subtrees_out.shape[0] - 1, -1, -1):
         if forest.bodies[i].parent >= 0:
-            here, above = subtrees_out[i], subtrees_out[forest.bodies[i].parent]
+            subtree, above = subtrees_out[i], subtrees_out[forest.bodies[i].parent]
             for r in range(22):
-                above[r] += here[r]
+                above[r] += subtree[r]
 
 
 @inner_kernel
@@ -279,16 +279,16 @@ def _multiply(
 
     The products are written to the entries (j, k) and (k, j) of the matrices in `columns_out`.
     """
-    nv, found, j = above.shape[0], forces[6], k
+    nv, sums, j = above.shape[0], forces[6], k
     while j >= 0:
         moved = motions[j]
         total = product(load(forces, 0), load(moved, 0))
         for at in range(LANES, 6 * LANES, LANES):
             total = plus_product(total, load(forces, at), load(moved, at))
-        store(found, 0, total)
-        columns_out[j, k], columns_out[j, nv + k] = found[4], found[5]
-        columns_out[k, j], columns_out[k, nv + j] = found[0] + found[2], found[1] + found[3]
-        columns_out[j, 2 * nv + k] = columns_out[k, 2 * nv + j] = found[6]
+        store(sums, 0, total)
+        columns_out[j, k], columns_out[j, nv + k] = sums[4], sums[5]
+        columns_out[k, j], columns_out[k, nv + j] = sums[0] + sums[2], sums[1] + sums[3]
+        columns_out[j, 2 * nv + k] = columns_out[k, 2 * nv + j] = sums[6]
         j = above[j]
 
 
@@ -304,11 +304,11 @@ def factorise_mass(above: Indices, M: Matrix) -> None:
         M[k, k] = 1.0 / M[k, k]
         i = above[k]
         while i >= 0:
-            share, j = M[k, i] * M[k, k], i
+            factor, j = M[k, i] * M[k, k], i
             while j >= 0:
-                M[i, j] -= share * M[k, j]
+                M[i, j] -= factor * M[k, j]
                 j = above[j]
-            M[k, i] = share
+            M[k, i] = factor
             i = above[i]
 
 
@@ -327,18 +327,18 @@ def solve_negative(above: Indices, factor: Matrix, columns: Matrix) -> None:
             at = k * width + c
             x, y, j = load(columns, at), load(columns, at + LANES), above[k]
             while j >= 0:
-                at, share = j * width + c, factor[k, j]
-                store(columns, at, minus_times(load(columns, at), x, share))
+                at, entry = j * width + c, factor[k, j]
+                store(columns, at, minus_times(load(columns, at), x, entry))
                 at += LANES
-                store(columns, at, minus_times(load(columns, at), y, share))
+                store(columns, at, minus_times(load(columns, at), y, entry))
                 j = above[j]
         for k in range(nv):
             at, inverse, j = k * width + c, -factor[k, k], above[k]
             x, y = times(load(columns, at), inverse), times(load(columns, at + LANES), inverse)
             while j >= 0:
-                other, share = j * width + c, factor[k, j]
-                x = minus_times(x, load(columns, other), share)
-                y = minus_times(y, load(columns, other + LANES), share)
+                other, entry = j * width + c, factor[k, j]
+                x = minus_times(x, load(columns, other), entry)
+                y = minus_times(y, load(columns, other + LANES), entry)
                 j = above[j]
             store(columns, at, x)
             store(columns, at + LANES, y)

@@ -66,7 +66,7 @@ class StepSensors:
         shares: np.ndarray,
     ) -> None:
         w, m = step.room.whole, step.coordinates
-        self._step, self._held = step, held.copy()
+        self._step, self._active_rows = step, held.copy()
         self._target = w.target[: len(held)].copy()
         self._count = 6 * int((w.body_at[:-1] >= 0).sum())
         self._turning = w.turning[0, : self._count, :m] @ w.Z[:m]
@@ -95,17 +95,17 @@ class StepSensors:
 
     def _forces(self, columns: np.ndarray, given: GivenImpulses) -> ForcesOnBodies:
         """Return the derivatives of the contact forces on bodies."""
-        step, held, w = self._step, self._held, self._step.room.whole
+        step, active_rows, w = self._step, self._active_rows, self._step.room.whole
         nv, h, own = len(columns), step.time_step, slice(self._count)
         changes = np.zeros((self._count, columns.shape[1]))
         changes[:, :nv] = self._turning
         changes[:, 2 * nv :] = given.sliding[:, own].T
-        if not len(held):
+        if not len(active_rows):
             return ForcesOnBodies(changes / h, np.zeros((self._count, 0)))
-        F, J = step.coefficients(held, "F"), step.coefficients(held)
-        Z, compliance = w.Z[: step.coordinates], held["compliance"]
-        soft = compliance > _RIGID * held["inverse_mass"]
-        pushed = np.zeros((len(held), columns.shape[1]))
+        F, J = step.coefficients(active_rows, "F"), step.coefficients(active_rows)
+        Z, compliance = w.Z[: step.coordinates], active_rows["compliance"]
+        soft = compliance > _RIGID * active_rows["inverse_mass"]
+        pushed = np.zeros((len(active_rows), columns.shape[1]))
         pushed[soft, : 2 * nv] = self._target[soft]
         pushed[soft] -= J[soft] @ (Z @ columns)
         pushed[soft] /= compliance[soft, None]
@@ -159,27 +159,27 @@ def effort_rows(
         commands: impulses for unit changes of commands, zero for other inputs (p, nv).
         changes: derivatives of the world's constants with respect to the p inputs and parameters.
     """
-    h, nv, w, given = step.time_step, len(columns), step.room.whole, effective_commands(step)
+    h, nv, w, acting = step.time_step, len(columns), step.room.whole, effective_commands(step)
     dofs = step.scene.forest.dofs
     least = np.where(dofs["own_inertia"] > 0.0, dofs["own_inertia"], 1.0)
-    z = h * (given.damping + given.kd)
-    share, by_z = (least + z) / (2.0 * least + z), least / (2.0 * least + z) ** 2
-    share = np.where(z > 0.0, share, 0.5)
+    z = h * (acting.damping + acting.kd)
+    fraction, by_z = (least + z) / (2.0 * least + z), least / (2.0 * least + z) ** 2
+    fraction = np.where(z > 0.0, fraction, 0.5)
     by_motion = np.zeros((nv, 3, nv))
     each = np.arange(nv)
-    by_motion[each, 0, each] = -given.kp
-    by_motion[each, 1, each] = -given.kd
-    by_motion[each, 2, each] = -(0.25 * h * h * given.kp + h * share * given.kd)
+    by_motion[each, 0, each] = -acting.kp
+    by_motion[each, 1, each] = -acting.kd
+    by_motion[each, 2, each] = -(0.25 * h * h * acting.kp + h * fraction * acting.kd)
     result = _by_motion(by_motion[joints], columns, h)
     q = w.q[np.maximum(dofs["q_index"], 0)]
-    by_damping = -(h * h) * given.kd * by_z * acceleration
+    by_damping = -(h * h) * acting.kd * by_z * acceleration
     by = np.zeros(changes.joints.shape[1:])
-    by[KP] = given.follows * (given.target - q - 0.25 * h * h * acceleration)
-    by[KD] = given.follows * (given.target_velocity - w.velocity - h * share * acceleration)
-    by[KD] += given.follows * by_damping
-    by[DAMPING], by[DELAY] = by_damping, given.by_delay
-    found = np.einsum("pfv,fv->pv", changes.joints, by)
-    by_own = h * given.kd * z / (2.0 * least + z) ** 2 * acceleration
-    found += own_inertia_changes(step, changes) * by_own
-    result[:, 2 * nv :] += (found + commands / h)[:, joints].T
+    by[KP] = acting.follows * (acting.target - q - 0.25 * h * h * acceleration)
+    by[KD] = acting.follows * (acting.target_velocity - w.velocity - h * fraction * acceleration)
+    by[KD] += acting.follows * by_damping
+    by[DAMPING], by[DELAY] = by_damping, acting.by_delay
+    by_parameters = np.einsum("pfv,fv->pv", changes.joints, by)
+    by_own = h * acting.kd * z / (2.0 * least + z) ** 2 * acceleration
+    by_parameters += own_inertia_changes(step, changes) * by_own
+    result[:, 2 * nv :] += (by_parameters + commands / h)[:, joints].T
     return result

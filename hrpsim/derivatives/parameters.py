@@ -21,6 +21,11 @@ STATIC, KINETIC = range(2)
 Entry = tuple[str, Any, Callable[[], Any]]
 
 
+def unit_slope() -> float:
+    """Return the derivative of an entry that is the parameter itself."""
+    return 1.0
+
+
 class Changes(NamedTuple):
     """The derivatives of a world's constants with respect to p parameters."""
 

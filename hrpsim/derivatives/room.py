@@ -28,6 +28,7 @@ from hrpsim.engine.constraints.rows import CONTACT_ROW
 from hrpsim.engine.dynamics.articulated import Workspace, new_workspace
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import KINEMATICS
+from hrpsim.engine.kinematics.own_inertia import OwnInertia
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import System
 
@@ -40,11 +41,11 @@ HELD_ROW = np.dtype(
         ("number", "i8"),  # among the rows of the step
         ("at", "i8", (2,)),  # first coordinate of each body, -1 for none
         ("J", "f8", (12,)),
-        ("F", "f8", (12,)),  # along which its impulse pushes: J, but for sliding contacts
+        ("F", "f8", (12,)),  # direction of the impulse: J, except for sliding contacts
         ("compliance", "f8"),
         ("inverse_mass", "f8"),
-        ("slope", "f8"),  # of its target by the inverse mass, less that of its give
-        ("softening", "f8"),  # of its compliance by the inverse mass
+        ("slope", "f8"),  # derivative of target - compliance * impulse by the inverse mass
+        ("softening", "f8"),  # derivative of the compliance by the inverse mass
     ]
 )
 HeldRow = NewType("HeldRow", Record)
@@ -53,7 +54,7 @@ FOUND = np.dtype(
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
         ("slides", "i8"),  # whether any contact slides
         ("contact_rows", "i8"),  # number of rows of contacts, which come first
-        ("open", "i8"),  # whether loops are open so far that rows which were released disagree
+        ("open", "i8"),  # whether released rows of open loops disagree
     ]
 )
 
@@ -64,19 +65,19 @@ class DerivativeArrays(NamedTuple):
     space: Workspace
     changed: Forest  # as `space.forest`, but with changes of inertias
     parameters: np.ndarray  # column of the parameters of each kind of joint row
-    poses: np.ndarray = work("n", "where the forces act, as the next", KINEMATICS)
-    moved: np.ndarray = work("n", dtype=KINEMATICS)
-    q: np.ndarray = work("nq", "where the forces act")
-    start_velocity: np.ndarray = work("nv", "that leads to the middle")
-    velocity: np.ndarray = work("nv", "the same, zero where a joint is locked")
-    end_velocity: np.ndarray = work("nv", "that the rows found")
-    middle_velocity: np.ndarray = work("nv", "of the velocity products")
-    smooth_velocity: np.ndarray = work("nv", "the same, zero where bodies turn freely")
-    free_turns: np.ndarray = work("2, nv, 6, 6", "of both halves, at the first dof of a body")
+    poses: np.ndarray = work("n", "bodies in mid-step, where the forces act", KINEMATICS)
+    moved: np.ndarray = work("n", "the same, with one displaced body", KINEMATICS)
+    q: np.ndarray = work("nq", "configuration in mid-step")
+    start_velocity: np.ndarray = work("nv", "velocity of the motion to mid-step")
+    velocity: np.ndarray = work("nv", "start_velocity, 0 for locked joints")
+    end_velocity: np.ndarray = work("nv", "velocity v' after the step")
+    middle_velocity: np.ndarray = work("nv", "velocity in the velocity products")
+    smooth_velocity: np.ndarray = work("nv", "middle_velocity, 0 for bodies that turn freely")
+    free_turns: np.ndarray = work("2, nv, 6, 6", "P of each half step, at the first dof of a body")
     turned_q: np.ndarray = work("3, nq", "work of free_turns")
-    turned_velocity: np.ndarray = work("2, nv", "the same")
+    turned_velocity: np.ndarray = work("2, nv", "work of free_turns")
     half_state: np.ndarray = work("6", "turn and rate of one body")
-    impulses: np.ndarray = work("k", "of the rows")
+    impulses: np.ndarray = work("k", "impulses of all rows")
     acceleration: np.ndarray = work("nv")
     correction: np.ndarray = work("nv", "displacement rate of the position correction")
     bodies: np.ndarray = work("n", "bodies with coordinates", "i8")
@@ -85,74 +86,76 @@ class DerivativeArrays(NamedTuple):
     )
     dof_at: np.ndarray = work("nv", "coordinate of each degree of freedom, -1 for none", "i8")
     Z: np.ndarray = work("m, nv")
-    rates: np.ndarray = work("m, nv", "derivative of Z v' by q")
-    start_rates: np.ndarray = work("m, nv", "the same of the velocity at the start")
-    twists: np.ndarray = work("3, m", "of the velocities at the start and the end, and of another")
+    rates: np.ndarray = work("m, nv", "derivative of Z v' with respect to q")
+    start_rates: np.ndarray = work("m, nv", "the same for `velocity`")
+    twists: np.ndarray = work("3, m", "Z v for three velocities: AT_START, AT_END, OTHER")
     balance: np.ndarray = work("3, nv, nv", "M, and derivatives of M v' - F' l, as BY_Q and so on")
     limits: np.ndarray = work("2, nv", "distances of actuators to limits of effort and velocity")
-    linear: np.ndarray = work("nv, nv", "contact forces on trees by q, at rows of free bases")
-    local: np.ndarray = work("k", "of all rows", HELD_ROW)
-    held: np.ndarray = work("k", "of those that hold", HELD_ROW)
-    target: np.ndarray = work("k, 2 nv", "derivatives of their velocities, by q and velocity")
+    linear: np.ndarray = work(
+        "nv, nv", "derivative of contact forces on trees, at rows of free bases"
+    )
+    local: np.ndarray = work("k", "coefficients of all rows", HELD_ROW)
+    held: np.ndarray = work("k", "active rows", HELD_ROW)
+    target: np.ndarray = work("k, 2 nv", "derivatives of the rates of active rows")
     responses: np.ndarray = work("k, nv", "M^-1 J' of rows that depend on their inverse mass")
-    left: np.ndarray = work("k", "by how much they contradict each other")
-    row_distance: np.ndarray = work("k", "of rows of joints, to the other side")
-    row_holds: np.ndarray = work("k", dtype="i8")
-    near: np.ndarray = work("5 c + 2 k + 2 nv", dtype=NEAR)
-    geometry: np.ndarray = work("c, 2, 7, 6", "of contact_derivatives, as the next two")
-    found: np.ndarray = work("c, 2", dtype="i8")
+    left: np.ndarray = work("k", "largest residual of each active row")
+    row_distance: np.ndarray = work("k", "distance of joint rows to the other side")
+    row_holds: np.ndarray = work("k", "whether joint rows are active", "i8")
+    near: np.ndarray = work("5 c + 2 k + 2 nv", "constraints about to switch", NEAR)
+    geometry: np.ndarray = work("c, 2, 7, 6", "point, normal and gap by body and displacement")
+    found: np.ndarray = work("c, 2", "how often the search found the contact again", "i8")
     bends: np.ndarray = work("c, 6", "second differences of point and normal")
     directions: np.ndarray = work("c, 3, 3")
-    turns: np.ndarray = work("3, 12", "of one contact: rates by the twists, geometry alone")
-    motion: np.ndarray = work("6", "of a point")
-    distances: np.ndarray = work("c, 6", "to other sides, inf for none")
-    sides: np.ndarray = work("c, 6", "which side", "i8")
+    turns: np.ndarray = work("3, 12", "derivatives of a contact's rates, work of finish")
+    motion: np.ndarray = work("6", "motion or force of a contact, work")
+    distances: np.ndarray = work("c, 6", "distances to the other sides, inf for none")
+    sides: np.ndarray = work("c, 6", "present sides", "i8")
     softening: np.ndarray = work("c, nv", "derivative of the compliance of contacts by q")
     findings: np.ndarray = work("1", dtype=FOUND)
-    law: np.ndarray = work("3, 2", "of stop_derivatives")
+    law: np.ndarray = work("3, 2", "slopes of a stop by gap, rate and inverse mass")
     line: np.ndarray = work("nv, panel")
     response: np.ndarray = work("1, nv")
     gradient: np.ndarray = work("1, nv")
     pair: np.ndarray = work("2", "bodies of a contact", "i8")
     pair_rates: np.ndarray = work("12, nv")
     own_change: np.ndarray = work("nv")
-    turning: np.ndarray = work("2, m, m", "contact forces by twists; as sums on trees")
+    turning: np.ndarray = work("2, m, m", "contact forces by displacements, sums on trees")
     turned: np.ndarray = work("m, nv")
-    sizes: np.ndarray = work("m", "responses of coordinates to which rounding is relative")
-    whitened: np.ndarray = work("m, nv", "of coordinates, as `solve` says, and the following")
-    axes: np.ndarray = work("m, nv", "orthonormal")
+    sizes: np.ndarray = work("m", "largest responses of the coordinates")
+    whitened: np.ndarray = work("m, nv", "Z L^-1 D^-1/2, see `_find_axes` of solve.py")
+    axes: np.ndarray = work("m, nv", "orthonormal axes A of the coordinates")
     shares: np.ndarray = work("m, m", "coordinates by axes")
     moving: np.ndarray = work("m, nv", "velocities by axes")
-    dofs_moving: np.ndarray = work("nv, m", "the same, transposed")
+    dofs_moving: np.ndarray = work("nv, m", "`moving`, transposed")
     along: np.ndarray = work("k, m", "J of rigid rows by axes")
     pushing: np.ndarray = work("k, m", "F of rigid rows by axes")
     released: np.ndarray = work("k", "whether the step's solver released the row", "i8")
     row_sizes: np.ndarray = work("k", "responses of rigid rows in which nothing cancels")
-    remains: np.ndarray = work("k + m", "of rows that become orthonormal")
-    basis: np.ndarray = work("m, m", "orthonormal, of what rigid rows hold")
-    chosen: np.ndarray = work("m", "their rows", "i8")
-    required: np.ndarray = work("m, 2 nv + p", "what they hold")
+    remains: np.ndarray = work("k + m", "squared remainders in orthonormalise")
+    basis: np.ndarray = work("m, m", "orthonormal basis of the rigid rows")
+    chosen: np.ndarray = work("m", "active rows that span `basis`", "i8")
+    required: np.ndarray = work("m, 2 nv + p", "motion along `basis` that the rows require")
     free: np.ndarray = work("m, 2 nv + p", "motion along the axes without rows")
-    bound: np.ndarray = work("m, 2 nv + p", "the same with them")
+    bound: np.ndarray = work("m, 2 nv + p", "motion along the axes with rows")
     change: np.ndarray = work("2 nv + p")
     gram: np.ndarray = work("m, m", "stiffness of soft rows by coordinates")
-    half: np.ndarray = work("m, m", "the same by axes and coordinates")
-    stiffness: np.ndarray = work("m, m", "the same by axes")
-    coordinate_pushes: np.ndarray = work("m, 2 nv", "of the targets of soft rows")
-    pushes: np.ndarray = work("m, 2 nv", "the same by axes")
+    half: np.ndarray = work("m, m", "`gram` by axes and coordinates")
+    stiffness: np.ndarray = work("m, m", "`gram` by axes")
+    coordinate_pushes: np.ndarray = work("m, 2 nv", "pushes of soft rows by coordinates")
+    pushes: np.ndarray = work("m, 2 nv", "pushes of soft rows by axes")
     pushed: np.ndarray = work("m, m", "F of chosen rows")
     push_sizes: np.ndarray = work("m")
     unit: np.ndarray = work("m, m")
     unit_sizes: np.ndarray = work("m")
-    across: np.ndarray = work("m, m", "orthonormal: along the chosen rows' forces, then the rest")
+    across: np.ndarray = work("m, m", "orthonormal: first along the forces of chosen rows")
     system: np.ndarray = work("m, m", "equations of motion and rows by axes")
     inverse: np.ndarray = work("m, m")
-    order: np.ndarray = work("2, m", "of pivots", "i8")
-    changes: np.ndarray = work("m, 2 nv", "of coordinates")
-    error: np.ndarray = work("2 nv", "of a row")
-    momentum: np.ndarray = work("2, 2, 3, nv", "of trees: start and end, by q and velocity")
+    order: np.ndarray = work("2, m", "pivots", "i8")
+    changes: np.ndarray = work("m, 2 nv", "derivatives of the coordinates")
+    error: np.ndarray = work("2 nv", "residual of a row")
+    momentum: np.ndarray = work("2, 2, 3, nv", "derivatives of trees' momenta at start and end")
     kept: np.ndarray = work("3, 2 nv + p", "changes of the momentum of a tree")
-    products: np.ndarray = work("2, 6", "of one degree of freedom")
+    products: np.ndarray = work("2, 6", "work of the momentum of one degree of freedom")
 
 
 def new_room(
@@ -190,6 +193,7 @@ class TakenStep(NamedTuple):
     time_step: float
     rows: np.ndarray  # (k,) ROW
     contacts: np.ndarray  # (c,) CONTACT; their rows come first
+    own: OwnInertia  # least inertia that each joint moves
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:

@@ -96,9 +96,9 @@ def _write_world_motions(w: DerivativeArrays, gravity: Vec3) -> None:
     """
     forest, kinematics, articulated = w.space.forest, w.space.kinematics, w.space.articulated
     for k in range(w.velocity.shape[0]):
-        i, here = forest.dofs[k].body, w.space.motions[k]
+        i, motion = forest.dofs[k].body, w.space.motions[k]
         body, moving = forest.bodies[i], kinematics[i]
-        a_q, a_v, v_q, S = here[:, A_Q], here[:, A_V], here[:, V_Q], here[:, MOTION]
+        a_q, a_v, v_q, S = motion[:, A_Q], motion[:, A_V], motion[:, V_Q], motion[:, MOTION]
         v_q[:] = a_q[:] = a_v[:] = 0.0
         for r in range(6):
             S[r] = moving.S[r]
@@ -140,16 +140,16 @@ def sensor_paths(scene: Scene) -> SensorPaths:
     """Return the `SensorPaths` of all sensors. Entries of a sensor fixed to the world are zero."""
     sensors, forest, of = scene.sensors, scene.forest, scene.forest.dofs["body"]
     k, n = len(sensors), len(forest.bodies)
-    found = SensorPaths(np.zeros((k, len(of))), np.zeros((k, len(of))), np.zeros((k, n)))
+    paths = SensorPaths(np.zeros((k, len(of))), np.zeros((k, len(of))), np.zeros((k, n)))
     for number in np.flatnonzero(sensors["body"] >= 0):
         first = i = sensors["body"][number]
         while i >= 0:
-            found.moving[number, of == i] = 1.0
+            paths.moving[number, of == i] = 1.0
             i = forest.bodies["parent"][i]
         if sensors["quantity"][number] != OF_MOTION:
-            found.bodies[number, first : first + sensors["subtree_size"][number]] = 1.0
-            found.below[number] = found.bodies[number, of] * (of > first)
-    return found
+            paths.bodies[number, first : first + sensors["subtree_size"][number]] = 1.0
+            paths.below[number] = paths.bodies[number, of] * (of > first)
+    return paths
 
 
 class SensorSlopes(NamedTuple):
@@ -224,10 +224,10 @@ def _write_maps(
         The matrix that maps a wrench about the tree's origin to the reading (6, 6), zero for an
         IMU.
     """
-    here, place = w.space.kinematics[sensor["body"]], np.zeros((6, 6))
-    R, p = (here["R"] @ sensor["R"]).T, here["p"] + here["R"] @ sensor["p"]
+    body, place = w.space.kinematics[sensor["body"]], np.zeros((6, 6))
+    R, p = (body["R"] @ sensor["R"]).T, body["p"] + body["R"] @ sensor["p"]
     if sensor["quantity"] == OF_MOTION:
-        v, cross = here["v"], _cross(p)
+        v, cross = body["v"], _cross(p)
         by_twist_out[:3, :3], by_change_out[3:, 3:] = R, R
         by_change_out[3:, :3] = -R @ cross
         by_twist_out[3:, :3] = -2.0 * R @ _cross(v[3:] - cross @ v[:3])

@@ -68,6 +68,7 @@ OF_WORLDS = (
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
     "torsional and rolling friction are not",
+    "ball joints are not",
 )
 OF_STEPS = (
     "the step has impacts with restitution",
@@ -100,6 +101,9 @@ def find_refused_world(s: Scene) -> int:
         return 6
     if s.tendons.joints.shape[0] > 0:
         return 1
+    for i in range(s.forest.bodies.shape[0]):
+        if s.forest.bodies[i].ball != 0:
+            return 7
     for number in range(s.actuators.units.shape[0]):
         if not _is_linear(s.actuators.units[number]):
             return 2
@@ -134,8 +138,8 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
     if s.continuous.state[0].start_force or s.continuous.state[0].passes:
         return 1, -1, -1
     for number in range(s.actuators.units.shape[0]):
-        now = s.actuators.steps[number]
-        if now.slope != -now.of_motor - now.of_joint:
+        step_state = s.actuators.steps[number]
+        if step_state.slope != -step_state.of_motor - step_state.of_joint:
             return 2, -1, -1
     for c in range(s.counts[0].contact_count):
         refused = _refused_property(s.collision.contacts[c], rows[3 * c])

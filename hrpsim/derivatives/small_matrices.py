@@ -138,8 +138,8 @@ def orthonormalise(
         count += 1
         for i in range(n):
             if remains[i] >= enough:
-                share = inner_product(rows[i], axis, width) / sizes[i]
-                remains[i] = max(remains[i] - share * share, 0.0)
+                component = inner_product(rows[i], axis, width) / sizes[i]
+                remains[i] = max(remains[i] - component * component, 0.0)
     return count
 
 
@@ -201,10 +201,10 @@ def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
             A[k, j] *= scale
             inverse_out[k, j] *= scale
         for i in range(m):
-            share = A[i, c]
-            if i != k and share != 0.0:
-                add_scaled(A[k], -share, A[i, :m])
-                add_scaled(inverse_out[k], -share, inverse_out[i, :m])
+            factor = A[i, c]
+            if i != k and factor != 0.0:
+                add_scaled(A[k], -factor, A[i, :m])
+                add_scaled(inverse_out[k], -factor, inverse_out[i, :m])
     A[:m, :m] = 0.0
     for i in range(m):
         if column[i] >= 0:

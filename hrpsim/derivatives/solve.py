@@ -249,11 +249,11 @@ def _reconcile(w: DerivativeArrays, axes: int, rank: int, count: int, width: int
         if row.compliance > _RIGID * row.inverse_mass:
             continue
         for k in range(rank):
-            share = inner_product(w.along[r], w.basis[k], axes) / row.inverse_mass
+            weight = inner_product(w.along[r], w.basis[k], axes) / row.inverse_mass
             for j in range(rank):
-                gram[k, j] += share * inner_product(w.along[r], w.basis[j], axes)
+                gram[k, j] += weight * inner_product(w.along[r], w.basis[j], axes)
             for j in range(w.target.shape[1]):
-                sides[k, j] += share * w.target[r, j]
+                sides[k, j] += weight * w.target[r, j]
     invert(rank, gram, w.order, w.inverse)
     for k in range(rank):
         w.required[k, :width] = 0.0
@@ -289,11 +289,11 @@ def _sum_soft_rows(w: DerivativeArrays, m: int, axes: int, count: int) -> None:
         for e in range(12):
             if row.F[e] == 0.0:
                 continue
-            i, share = row.at[e // 6] + e % 6, row.F[e] / row.compliance
+            i, factor = row.at[e // 6] + e % 6, row.F[e] / row.compliance
             for g in range(12):
                 if row.J[g] != 0.0:
-                    gram[i, row.at[g // 6] + g % 6] += share * row.J[g]
-            add_scaled(w.target[r], share, pushes[i])
+                    gram[i, row.at[g // 6] + g % 6] += factor * row.J[g]
+            add_scaled(w.target[r], factor, pushes[i])
     half[:] = 0.0
     for k in range(axes):
         w.pushes[k, :] = 0.0

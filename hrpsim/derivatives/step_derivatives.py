@@ -31,6 +31,7 @@ from hrpsim.derivatives.solve import solve
 from hrpsim.engine.collision.records import CONTACT
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.compile.reference import TupleReference
+from hrpsim.engine.kinematics.own_inertia import OwnInertia, own_inertia
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import System
 
@@ -122,7 +123,7 @@ class Differentiator:
                 contacts=np.zeros(capacity, dtype=CONTACT),
             )
         )
-        self.sensor_paths = sensor_paths(scene)
+        self.sensor_paths, self._constants = sensor_paths(scene), (b"", b"")
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
@@ -150,8 +151,17 @@ class Differentiator:
             float(scene.settings["time_step"][0]),
             scene.rows.rows[:rows],
             scene.collision.contacts[:contacts],
+            self._own_inertia(),
             margin,
         )
+
+    def _own_inertia(self) -> OwnInertia:
+        """Return the least inertias of joints, found again only if a constant has changed."""
+        forest = self.scene.forest
+        constants = forest.bodies.tobytes(), forest.dofs.tobytes()
+        if constants != self._constants:
+            self._constants, self._own = constants, own_inertia(forest.bodies, forest.dofs)
+        return self._own
 
     def _make_room(self, *sizes: int) -> None:
         scene, self._sizes = self.scene, sizes
@@ -167,8 +177,8 @@ class StepDerivatives:
         self.mass = w.balance[MASS]
         self._acceleration = w.acceleration.copy()
         work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
-        found = _differentiate(step.reference, step.room, search, work, m)
-        self.count, self.slides, self._corrects, met_within = found
+        findings = _differentiate(step.reference, step.room, search, work, m)
+        self.count, self.slides, self._corrects, met_within = findings
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.cut_short: list[tuple[int, int, int, int, int, float]] = []  # NEAR
         if met_within >= 0:
@@ -184,8 +194,8 @@ class StepDerivatives:
             self.refused += self.connections.refused
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
-            rest = slice(self.count, None)
-            self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
+            tail = slice(self.count, None)
+            self.count += self.connections.add_to(w.held[tail], w.target[tail], w.responses[tail])
             self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
         self.exchanging = _NO_NUMBERS  # sensors whose readings redundant rows leave undetermined
@@ -219,23 +229,23 @@ class StepDerivatives:
         if "sensors" in outputs:
             sensors = StepSensors(step, paths, self.held, self._acceleration, every.bodies)
         corrected = self._corrected_rows() if self._corrects else None
-        given = given_impulses.of_parameters(step, self.held, self._acceleration, every)
-        commands = self._commands(inputs, joints, len(given.motion))
-        given.motion[:] += commands
-        rates = None if corrected is None else self._correction(corrected, given.correction)
-        columns = self._solved(self.count, step.room.whole.balance, given.motion)
-        width = 2 * nv + len(given.motion)
+        impulses = given_impulses.of_parameters(step, self.held, self._acceleration, every)
+        commands = self._commands(inputs, joints, len(impulses.motion))
+        impulses.motion[:] += commands
+        rates = None if corrected is None else self._correction(corrected, impulses.correction)
+        columns = self._solved(self.count, step.room.whole.balance, impulses.motion)
+        width = 2 * nv + len(impulses.motion)
         rows = [np.empty((2 * nv, width))]
         for kind in outputs:
             if kind == "efforts":
                 own = columns[:, :width], commands, every
                 rows.append(effort_rows(step, joints, self._acceleration, *own))
             elif sensors is not None:
-                rows.append(sensors.rows(columns[:, :width], given))
+                rows.append(sensors.rows(columns[:, :width], impulses))
                 self.exchanging = sensors.exchanging
         ends = np.concatenate(rows)
         corrects, rates = rates is not None, columns if rates is None else rates
-        _write_ends(step.reference, step.room, columns, corrects, rates, given.momentum, ends)
+        _write_ends(step.reference, step.room, columns, corrects, rates, impulses.momentum, ends)
         return ends
 
     def _changes_of(self, kind: str, joints: np.ndarray) -> Changes:
@@ -283,19 +293,19 @@ class StepDerivatives:
         sides.append(corrections.of_joints(step, slopes, self.first_joint_row, jacobians))
         if self.connections is not None:
             sides.append(self.connections.corrections(w.correction))
-        found = corrections.joined(sides)
-        J, soft = jacobians[found.numbers], step.rows["compliance"][found.numbers]
+        rows = corrections.joined(sides)
+        J, soft = jacobians[rows.numbers], step.rows["compliance"][rows.numbers]
         impulses = w.impulses[: len(step.rows)]
         impulses[:] = 0.0
-        impulses[found.numbers] = corrections.find_impulses(found, J, soft, self.mass)
-        return found, J
+        impulses[rows.numbers] = corrections.find_impulses(rows, J, soft, self.mass)
+        return rows, J
 
     def _correction(
         self, corrected: tuple[Corrections, np.ndarray], given: np.ndarray
     ) -> np.ndarray:
         """Return the derivatives of the correction's rate w (nv, 2 nv + p or more)."""
-        (found, J), step, w = corrected, self.step, self.step.room.whole
-        rate, held, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
+        (rows, J), step, w = corrected, self.step, self.step.room.whole
+        rate, saved_rows, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
         local, impulses = w.local[: len(step.rows)], w.impulses[: len(step.rows)]
         balance, linear = np.empty_like(w.balance), np.empty_like(w.linear)
         work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
@@ -305,22 +315,22 @@ class StepDerivatives:
         if self.connections is not None:
             between = impulses[3 * len(step.contacts) : self.first_joint_row]
             balance[BY_Q] += self.connections.changes(between, [rate])[1]
-        own = impulses[found.numbers]
-        at = found.two_sided | (own > 0.0)
+        own = impulses[rows.numbers]
+        at = rows.two_sided | (own > 0.0)
         count = int(at.sum())
-        w.held[:count] = local[found.numbers[at]]
+        w.held[:count] = local[rows.numbers[at]]
         w.held["F"][:count] = w.held["J"][:count]
-        w.target[:count, :nv] = (found.by_q - own[:, None] * found.softening)[at]
-        w.target[:count, nv:] = found.by_velocity[at]
+        w.target[:count, :nv] = (rows.by_q - own[:, None] * rows.softening)[at]
+        w.target[:count, nv:] = rows.by_velocity[at]
         columns = self._solved(count, balance, given)
-        w.held[:], w.target[:] = held, target
+        w.held[:], w.target[:] = saved_rows, target
         exact = np.linalg.solve(self.mass, J.T @ own)
         cut = float(np.abs(exact - rate).max())
         if cut > _CUT_SHORT * np.abs(exact).max():
-            self.cut_short.append((*step.constraint_of(found.numbers[0]), CUT, 0, cut))
-        moved = np.abs(J @ columns[:, :nv] - found.by_q).max(axis=1, initial=0.0)
-        near = J @ rate - found.wanted < step.margin
-        self.released = found.numbers[~at & near & (moved > NOTICED)]
+            self.cut_short.append((*step.constraint_of(rows.numbers[0]), CUT, 0, cut))
+        moved = np.abs(J @ columns[:, :nv] - rows.by_q).max(axis=1, initial=0.0)
+        near = J @ rate - rows.wanted < step.margin
+        self.released = rows.numbers[~at & near & (moved > NOTICED)]
         return columns
 
     def indeterminate_rows(self) -> np.ndarray:
@@ -339,22 +349,22 @@ class StepDerivatives:
         mass = self.mass + Z.T @ (F[soft].T @ (J[soft] / compliance[soft, None])) @ Z
         axes, lengths = np.linalg.qr(np.linalg.solve(mass, Z.T))
         motions, size, loads = np.linalg.svd(lengths @ F[~soft].T, full_matrices=False)
-        kept = size > _SINGULAR * size.max(initial=0.0)
-        moved = J[~soft] @ (Z @ axes @ motions[:, kept])
+        regular = size > _SINGULAR * size.max(initial=0.0)
+        moved = J[~soft] @ (Z @ axes @ motions[:, regular])
         _, left, mixed = np.linalg.svd(moved, full_matrices=False)
-        free = mixed[left <= _SINGULAR * left.max(initial=0.0)].T / size[kept, None]
-        shares = np.abs(loads[kept].T @ free).max(axis=1, initial=0.0)
+        free = mixed[left <= _SINGULAR * left.max(initial=0.0)].T / size[regular, None]
+        shares = np.abs(loads[regular].T @ free).max(axis=1, initial=0.0)
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
     def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
         """Return the constraints that are about to switch, as tuples of the fields of NEAR."""
         step, w, margin = self.step, self.step.room.whole, self.step.margin
         count = _list_near(step.reference, step.room, self.count, self.first_joint_row, margin)
-        found = w.near[:count].tolist()
+        near = w.near[:count].tolist()
         for numbers, kind in ((self.released, RELEASE), (self.indeterminate_rows(), SHARE)):
-            found += [(*step.constraint_of(number), kind, 0, 0.0) for number in numbers]
+            near += [(*step.constraint_of(number), kind, 0, 0.0) for number in numbers]
         sides = self.connections
         for k in [] if sides is None else np.flatnonzero(sides.distance < margin):
             constraint = step.constraint_of(sides.first + k)
-            found.append((*constraint, BOUND, int(sides.holding[k]), float(sides.distance[k])))
-        return found + self.cut_short
+            near.append((*constraint, BOUND, int(sides.holding[k]), float(sides.distance[k])))
+        return near + self.cut_short

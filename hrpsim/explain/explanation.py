@@ -111,7 +111,7 @@ class Explanation:
 
     @property
     def differs(self) -> bool:
-        """Whether the runs differ by more than the noise of either simulator."""
+        """Whether the runs, their spread or the rates of falls differ beyond the noise."""
         return self.parting is not None or self.chance < _UNLIKELY
 
     @property
@@ -203,7 +203,13 @@ def _compared(
         here=tuple(runs[UNCHANGED]),
         noise=noise,
         gap=_gaps(yardstick, runs[UNCHANGED], runs[REFERENCE]).mean(axis=0),
-        parting=parting(yardstick, case.times(), motions[UNCHANGED], motions[REFERENCE]),
+        parting=parting(
+            yardstick,
+            case.times(),
+            motions[UNCHANGED],
+            motions[REFERENCE],
+            is_recorded=samples == 1,
+        ),
         chance=chance_of_falls(*falls, len(runs[UNCHANGED]), samples),
     )
 
@@ -354,5 +360,6 @@ class _Ranking:
         here, there = (
             np.array([run.motion for run in self._runs[side]]) for side in self._sides(numbers)
         )
-        apart = parting(self._found.yardstick, self._found.times, here, there)
+        found = self._found
+        apart = parting(found.yardstick, found.times, here, there, is_recorded=found.samples == 1)
         return apart is None or effect.by_gap >= _ENOUGH

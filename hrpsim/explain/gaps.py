@@ -20,6 +20,8 @@ _FLOORS = {"travel": 0.1, "heading": 0.1, "height": 0.01, "lean": 0.02, "linear"
 _FLOORS |= {"angular": 0.2, "joint": 0.05}
 _BEYOND, _MORE = 2.0, 0.25  # runs separate at this multiple of the noise plus this distance
 _LASTING = 5  # number of successive samples
+_STANDING = 0.5  # share of pairs of runs without a fall from which their spread is compared
+_UNLIKELY = 0.01  # probability of spreads that differ as much, if both had the same
 
 
 def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
@@ -88,12 +90,16 @@ class Yardstick(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """The time at which runs diverge, and the quantity that diverges first."""
+    """The time at which runs diverge, and the quantity that diverges first.
+
+    `here` and `there` are values in hrpsim and in the reference. They are means of a channel, or
+    the distances of runs from different starts, if the spread of a group differs.
+    """
 
     time: float  # [s]
-    channel: str  # the channel that separates first
-    here: float  # mean of the channel in hrpsim
-    there: float  # mean of the channel in the reference
+    channel: str  # the channel that separates first, or "spread of" a group
+    here: float
+    there: float
 
 
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
@@ -105,34 +111,46 @@ def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
         yardstick: sizes of the compared quantities.
         motions: motions from each start (starts, n, channels).
     """
-    turned = np.roll(motions, 1, axis=0)
-    apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
-    apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
+    apart = _neighbours(yardstick, motions)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # for times without a standing pair
         return np.nan_to_num(np.nanmedian(apart, axis=0))
 
 
+def _neighbours(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
+    """Return the distance of each run from the run before, NaN after a fall (starts, n, groups)."""
+    turned = np.roll(motions, 1, axis=0)
+    apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
+    apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
+    return apart
+
+
 def parting(
-    yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
+    yardstick: Yardstick,
+    times: np.ndarray,
+    here: np.ndarray,
+    there: np.ndarray,
+    *,
+    is_recorded: bool = False,
 ) -> Parting | None:
     """Find the time at which the distance of paired runs exceeds the noise of both simulators.
+
+    If the distances do not, find the time at which the noise of one simulator exceeds the noise of
+    the other.
 
     Args:
         yardstick: sizes of the compared quantities.
         times: times of the samples (n,) [s].
         here: motions in hrpsim (starts, n, channels).
         there: motions in the reference from the same starts.
+        is_recorded: whether the reference is one recording, which has no noise.
     """
     apart = np.median([yardstick.distances(a, b) for a, b in zip(here, there)], axis=0)
     noise = np.maximum(noise_of(yardstick, here), noise_of(yardstick, there))
-    beyond = apart > _BEYOND * noise + _MORE
-    lasting = [np.convolve(own, np.ones(_LASTING), "valid") == _LASTING for own in beyond.T]
-    first = [int(np.argmax(own)) if own.any() else len(times) for own in lasting]
-    group = int(np.argmin(first))
-    k = first[group]
-    if k == len(times):
-        return None
+    found = _first_beyond(apart, noise, len(times))
+    if found is None:
+        return None if is_recorded else _spread(yardstick, times, here, there)
+    k, group = found
     own = list(yardstick.groups.values())[group]
     means = []
     for motions in (here, there):
@@ -142,6 +160,39 @@ def parting(
     at = int(np.argmax((np.abs(means[0] - means[1]) / yardstick.sizes)[own]))
     values = [float(mean[own][at]) for mean in means]
     return Parting(float(times[k]), yardstick.names[own][at], *values)
+
+
+def _first_beyond(apart: np.ndarray, noise: np.ndarray, count: int) -> tuple[int, int] | None:
+    """Return the first sample and group whose distance (n, groups) lastingly exceeds the noise."""
+    beyond = apart > _BEYOND * noise + _MORE
+    lasting = [np.convolve(own, np.ones(_LASTING), "valid") == _LASTING for own in beyond.T]
+    first = [int(np.argmax(own)) if own.any() else count for own in lasting]
+    group = int(np.argmin(first))
+    return None if first[group] == count else (first[group], group)
+
+
+def _spread(
+    yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
+) -> Parting | None:
+    """Find the time at which runs of one simulator scatter more than runs of the other.
+
+    Distances of a group, averaged over time, must also differ by the test of Mann and Whitney.
+    """
+    from scipy.stats import mannwhitneyu  # slow to import
+
+    pairs = [_neighbours(yardstick, motions) for motions in (here, there)]
+    known = [np.isfinite(own[..., 0]).mean(axis=0) > _STANDING for own in pairs]
+    noises = [noise_of(yardstick, motions) for motions in (here, there)]
+    widest = np.max(noises, axis=0) * (known[0] & known[1])[:, None]
+    found = _first_beyond(widest, np.min(noises, axis=0), len(times))
+    if found is None:
+        return None
+    k, group = found
+    means = [np.nan_to_num(np.nanmean(own[:, k:, group], axis=1)) for own in pairs]
+    if mannwhitneyu(*means).pvalue >= _UNLIKELY:
+        return None
+    name = f"spread of {list(yardstick.groups)[group]}"
+    return Parting(float(times[k]), name, *(float(noise[k, group]) for noise in noises))
 
 
 def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:

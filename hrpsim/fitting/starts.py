@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.start_steps import central_differences
 
-_CHANGE = 1e-4  # change for finite differences [rad, m, rad/s, m/s]
 _WORSE = 1.001  # largest ratio of the squares after a step
 _HALVINGS = 3  # largest number of halvings of a step
 _SINGULAR = 1e-9  # relative to the largest eigenvalue of A^T A: directions without effect
@@ -46,14 +46,14 @@ class Starts:
 
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
         """Return the derivatives (rows, 2 nv) with respect to the initial state of each window."""
-        width = int(self._widths.max())
-        moved = [
-            [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
-        ]
-        found = self._predictor.differences(
-            [values] * (width + 1), [self.offsets, *moved], together=True
-        )
-        return (found[1:] - found[0]).T / _CHANGE
+
+        def differences(moves: np.ndarray) -> np.ndarray:
+            moved = [[own + move[: own.shape[1]] for own in self.offsets] for move in moves]
+            offsets = [self.offsets, *moved]  # values without a measurement begin as in the first
+            return self._predictor.differences([values] * len(offsets), offsets, together=True)[1:]
+
+        width, kind = int(self._widths.max()), self._predictor.rows().kind
+        return central_differences(differences, width, kind)
 
     def weigh(self, slopes: np.ndarray, weights: np.ndarray) -> None:
         """Set the derivatives with respect to initial states, and the weights of the residuals.

@@ -19,6 +19,7 @@ from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 
 DELAY = "delay"  # delay of all commands [s], delay.RECORDING: of the commands of one recording
 SCALES = ("linear", "log")
+_LARGEST = 700.0  # of a logarithm: exp overflows beyond
 _OFF = 0.01  # least distance of initial values from the bounds, in units of the unknown
 
 
@@ -100,7 +101,10 @@ class Unknowns:
 
     def to_values(self, u: np.ndarray) -> np.ndarray:
         """Convert a vector u to values within the bounds."""
-        values = [math.exp(x) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
+        values = [
+            math.exp(min(x, _LARGEST)) if log else x * k
+            for x, log, k in zip(u, self.log, self.unit)
+        ]
         return np.clip(values, self.low, self.high)
 
     def signal_delays(self) -> dict[str, tuple[float, float]]:

@@ -26,8 +26,8 @@ def distance_engine(name: str | None = None) -> DistanceEngine:
             return kind()
         except ImportError:
             continue
-    wanted = name or "coal"
+    package = name or "coal"
     raise HrpsimError(
-        f"distances and collisions outside the simulation step need the package {wanted}. "
-        f"Install it: pip install 'hrpsim[{_EXTRAS[wanted]}]'"
+        f"distances and collisions outside the simulation step need the package {package}. "
+        f"Install it: pip install 'hrpsim[{_EXTRAS[package]}]'"
     )

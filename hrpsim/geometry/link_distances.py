@@ -113,8 +113,8 @@ class LinkDistances(Closed):
     def overlaps(self, q: ArrayLike) -> dict[Pair, float]:
         """Return the depth of overlap [m] of each overlapping pair at the configuration q."""
         self._place(q)
-        found = map(self._nearest, self.pairs)
-        return {one.links: -one.distance for one in found if one.distance <= 0.0}
+        distances = map(self._nearest, self.pairs)
+        return {pair.links: -pair.distance for pair in distances if pair.distance <= 0.0}
 
     def distance(self, q: np.ndarray, pair: Pair) -> float:
         """Return the distance of a pair [m], as in `nearest`, without a check of q."""
@@ -149,10 +149,10 @@ class LinkDistances(Closed):
         """Return the rotation matrix and the position of a shape in the world frame."""
         if shape.body < 0:
             return shape.R, shape.p
-        here = self._kinematics[shape.body]
+        link = self._kinematics[shape.body]
         origin = self._kinematics["origin"][self._forest.bodies["root"][shape.body]]
-        R = here["R"]
-        return R @ shape.R, origin + here["p"] + R @ shape.p
+        R = link["R"]
+        return R @ shape.R, origin + link["p"] + R @ shape.p
 
     def _object(self, shape: CollisionShape):
         """Return the engine's object of a shape, moved to the present pose."""

@@ -76,11 +76,11 @@ def check_motion(
     if not (np.isfinite(q).all() and np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
         raise StateError("times must increase, and q must be finite")
     moves = _moves(model, q)
-    found: list[MotionCollision] = []
+    collisions: list[MotionCollision] = []
     for pair in distances.pairs:
         bound = np.concatenate([[0.0], np.cumsum(moves @ _levers(distances, pair, q))])
-        found += _advance(distances, pair, times, q, bound, tolerance)
-    return sorted(found, key=lambda one: (one.begin, one.links))
+        collisions += _advance(distances, pair, times, q, bound, tolerance)
+    return sorted(collisions, key=lambda one: (one.begin, one.links))
 
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:

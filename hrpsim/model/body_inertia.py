@@ -149,7 +149,8 @@ def solid_system(mass: float, moments: ArrayLike) -> System:
             f"the smallest of the principal moments {principal} kg m^2 is less than {_THINNEST:g} "
             "of the largest, so rounding may lose it. Make the solid thicker, or give its inertia"
         )
-    one: dict[str, Any] = {"parent": -1, "root": 0, "joint_type": FREE, "q_index": 0, "v_index": 0}
-    one |= {"placement_R": np.eye(3), "placement_p": np.zeros(3)}
-    one |= {"mass": mass, "com": np.zeros(3), "inertia": inertia}
-    return new_system({name: [value] for name, value in one.items()}, [Dof(0)] * 6)
+    body: dict[str, Any] = {"parent": -1, "root": 0, "joint_type": FREE, "q_index": 0, "v_index": 0}
+    body["ball"] = 0
+    body |= {"placement_R": np.eye(3), "placement_p": np.zeros(3)}
+    body |= {"mass": mass, "com": np.zeros(3), "inertia": inertia}
+    return new_system({name: [value] for name, value in body.items()}, [Dof(0)] * 6)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.link_tree import WORLD, LinkTree
+from hrpsim.model.link_tree import WORLD, LinkTree, check_balls
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
@@ -75,13 +75,14 @@ def _grown_tree(robot: RobotData, base: str) -> LinkTree:
     else:
         tree.grow(robot.root, WORLD)
     tree.link_mimics()
+    check_balls(tree)
     return tree
 
 
 def _stated(robot: RobotData, name: str) -> dict[str, Any]:
     """Return {joint: value} of one property of joints, without joints whose value is None."""
-    found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
-    return {joint: value for joint, value in found.items() if value is not None}
+    values = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
+    return {joint: value for joint, value in values.items() if value is not None}
 
 
 def _actuator(robot: RobotData, joint: JointData) -> Actuator:
@@ -147,17 +148,17 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
             members.setdefault(owner, []).append(inertias[i].seen_from(placement))
     points = []
     for i, parts in sorted(members.items()):
-        link, whole = tree.bodies[i].link, total(parts)
-        if cause := body_inertia.why_nonphysical(whole):
+        link, combined = tree.bodies[i].link, total(parts)
+        if cause := body_inertia.why_nonphysical(combined):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
             _refuse_inertia(tree.robot, link, on_it, cause)
-        if body_inertia.lacks_inertia(whole):
+        if body_inertia.lacks_inertia(combined):
             points.append(link)
     if not points:
         return []
-    what = tree.robot.where(tree.robot.links[points[0]])
+    place = tree.robot.where(tree.robot.links[points[0]])
     return [
-        f"{what}: no moment of inertia about at least one axis for {_listed('link', points)}. The "
+        f"{place}: no moment of inertia about at least one axis for {_listed('link', points)}. The "
         "links are loaded as points or thin rods, because other inertia resists each joint. "
         "Better give the moments of the shapes (<inertia>)"
     ]
@@ -181,9 +182,9 @@ def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
 
 def _listed(kind: str, names: list[str]) -> str:
     """Return "link 'a'" or "links 'a', 'b' and 3 more"."""
-    shown = ", ".join(map(repr, names[:_MOST_LISTED]))
+    listed = ", ".join(map(repr, names[:_MOST_LISTED]))
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-    return f"{kind}{'s' if len(names) > 1 else ''} {shown}{more}"
+    return f"{kind}{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
 def _joint_of(tree: LinkTree, body: int) -> str | None:
@@ -197,7 +198,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
     link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
     if name in tree.robot.joints:
         mimic = tree.robot.joints[name].mimic
-        law = f" (following {mimic[0]!r} is a constraint, not an inertia)" if mimic else ""
+        remark = f" (following {mimic[0]!r} is a constraint, not an inertia)" if mimic else ""
         accepted = (
             "accept_nonphysical_inertia=True loads the joint, if gains or damping resist its motion"
             if system.mass.any()
@@ -205,7 +206,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
         )
         tree.robot.fail(
             tree.robot.joints[name],
-            f"no inertia resists this joint{law}, so its acceleration is undefined. Give link"
+            f"no inertia resists this joint{remark}, so its acceleration is undefined. Give link"
             f" {link!r} or a link below an <inertial>, or the joint a rotor inertia (<rotor> of"
             f" <hrpsim>). {accepted}",
         )
@@ -285,8 +286,8 @@ def _arrays(tree: LinkTree, inertias: list[BodyInertia]) -> System:
     root: list[int] = []
     for i, body in enumerate(bodies):
         root.append(i if body.parent == WORLD else root[body.parent])
-    names = ("parent", "joint_type", "q_index", "v_index")
-    given = {name: [getattr(body, name) for body in bodies] for name in names} | {"root": root}
-    given |= {f"placement_{part}": [getattr(b.placement, part) for b in bodies] for part in "Rp"}
-    given |= {name: [getattr(i, name) for i in inertias] for name in ("mass", "com", "inertia")}
-    return new_system(given, tree.dofs)
+    names = ("parent", "joint_type", "ball", "q_index", "v_index")
+    columns = {name: [getattr(body, name) for body in bodies] for name in names} | {"root": root}
+    columns |= {f"placement_{part}": [getattr(b.placement, part) for b in bodies] for part in "Rp"}
+    columns |= {name: [getattr(i, name) for i in inertias] for name in ("mass", "com", "inertia")}
+    return new_system(columns, tree.dofs)

@@ -40,9 +40,9 @@ class _Meshes:
     def copy(self, mesh: MeshData | MeshFile) -> str:
         """Add a copy of a mesh file in its format. Return the path relative to the target."""
         if isinstance(mesh, MeshData):
-            return self._kept(stl_of(mesh), mesh.name, ".stl")
+            return self._file_name(stl_of(mesh), mesh.name, ".stl")
         path = self._path(mesh)
-        return self._kept(read_bytes(path, ModelError, "MESH_SIZE"), path.stem, path.suffix)
+        return self._file_name(read_bytes(path, ModelError, "MESH_SIZE"), path.stem, path.suffix)
 
     def scaled_stl(self, mesh: MeshData | MeshFile) -> str:
         """Add an STL of the scaled mesh. Return the path relative to the target."""
@@ -50,7 +50,7 @@ class _Meshes:
             path = self._path(mesh)
             read = read_mesh(path, mesh.scale, hull=False).mesh
             mesh = MeshData(path.stem, np.array(read.vertices), np.array(read.triangles))
-        return self._kept(stl_of(mesh), mesh.name, ".stl")
+        return self._file_name(stl_of(mesh), mesh.name, ".stl")
 
     def files(self) -> dict[Path, bytes]:
         """Return {path: contents} of all copies."""
@@ -62,7 +62,7 @@ class _Meshes:
         except FileNotFoundError as cause:
             raise ModelError(f"missing mesh: {cause}") from cause
 
-    def _kept(self, data: bytes, stem: str, suffix: str) -> str:
+    def _file_name(self, data: bytes, stem: str, suffix: str) -> str:
         if data not in self.names:
             taken = {name.lower() for name in self.names.values()}
             name, number = f"{self.folder}/{safe_name(stem)}{suffix}", 1

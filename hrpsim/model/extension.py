@@ -69,7 +69,7 @@ def read_extension(description: Description, robot: RobotData) -> None:
     """
     document = description.document
     names = {**description.joints, **description.links}
-    given: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     rotors: dict[str, tuple[float, object]] = {}  # of actuators, with the elements
     for element in document.children(document.root, "hrpsim"):
         if ROBOT_NAME in element.attrib:
@@ -85,8 +85,8 @@ def read_extension(description: Description, robot: RobotData) -> None:
                 _read_actuator_rotor(description, rotors, tag)
                 continue
             if reader.is_once:
-                _refuse_second(description, given, (tag.tag, name), tag)
-                given.add((tag.tag, name))
+                _refuse_second(description, seen, (tag.tag, name), tag)
+                seen.add((tag.tag, name))
             if reader.attributes is not None:
                 document.require_content(tag, reader.attributes, reader.children)
             reader.read(description, robot, name, tag)
@@ -152,6 +152,10 @@ def _read_rotor(description: Description, robot: RobotData, joint: str, tag) -> 
     robot.joints[joint].rotor_inertia = document.not_negative(tag, "inertia") * gear_ratio**2
 
 
+def _read_ball(description: Description, robot: RobotData, joint: str, tag) -> None:
+    robot.joints[joint].ball = int(description.document.number(tag, "part"))  # see check_balls
+
+
 def _read_actuator_rotor(
     description: Description, rotors: dict[str, tuple[float, object]], tag
 ) -> None:
@@ -170,17 +174,17 @@ def _read_gains(description: Description, robot: RobotData, joint: str, tag) -> 
 
 def _read_actuator(description: Description, robot: RobotData, joint: str, tag) -> None:
     document = description.document
-    given: dict[str, Any] = dict(tag.attrib)
-    for name in given:
+    attributes: dict[str, Any] = dict(tag.attrib)
+    for name in attributes:
         if name in LISTS:
-            given[name] = document.numbers(tag, name, len(given[name].split()))
+            attributes[name] = document.numbers(tag, name, len(attributes[name].split()))
         elif name in RANGES or name == "noise_seed":
-            given[name] = document.number(tag, name)
+            attributes[name] = document.number(tag, name)
     try:
-        Actuator(**given)
+        Actuator(**attributes)
     except WorldError as error:
         document.fail(tag, str(error))
-    robot.joints[joint].actuator = given
+    robot.joints[joint].actuator = attributes
 
 
 def _read_tendon(description: Description, robot: RobotData, joint: str, tag) -> None:
@@ -389,6 +393,7 @@ class _Reader(NamedTuple):
 _READERS = {
     "spring": _Reader("joint", _read_spring, ("stiffness", "damping", "rest"), is_once=True),
     "rotor": _Reader("joint", _read_rotor, ("inertia", "gear_ratio"), is_once=True),
+    "ball": _Reader("joint", _read_ball, ("part",), is_once=True),
     "gains": _Reader("joint", _read_gains, ("kp", "kd"), is_once=True),
     "actuator": _Reader("joint", _read_actuator, FIELDS, is_once=True),
     "tendon": _Reader("joint", _read_tendon, _TENDON_ATTRIBUTES),
@@ -414,7 +419,7 @@ def _refuse_second(description: Description, known: Container, key: Any, tag) ->
 def _placement(description: Description, element, xyz: str, rpy: str) -> Placement:
     """Return the placement given by the attributes `xyz` and `rpy`. Missing attributes are 0."""
     numbers = description.document.numbers
-    given = (
+    origin = (
         numbers(element, key, 3) if element.get(key) is not None else None for key in (xyz, rpy)
     )
-    return from_origin(*given)
+    return from_origin(*origin)

@@ -94,7 +94,11 @@ def _odd_parts(robot: RobotData) -> list[str]:
         (
             "equal limits hold a joint in place. lower and upper are 0 if <limit> does not state "
             "them. State both, or make the joint continuous",
-            [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
+            [
+                joint
+                for joint in joints
+                if JOINT_TYPES[joint.type].has_range and joint.lower == joint.upper
+            ],
         ),
     )
     if wide := list(filter(wide_limits, joints)):
@@ -102,8 +106,8 @@ def _odd_parts(robot: RobotData) -> list[str]:
     if text := narrow_limits(joints):
         kinds += ((text, [robot.links[robot.root]]),)
     return [
-        f"{robot.where(parts[0])}: {what} {counted(part.name for part in parts)}"
-        for what, parts in kinds
+        f"{robot.where(parts[0])}: {problem} {counted(part.name for part in parts)}"
+        for problem, parts in kinds
         if parts
     ]
 
@@ -121,11 +125,11 @@ def _intangible(robot: RobotData) -> list[str]:
     seen = [name for name, link in robot.links.items() if link.visuals]
     if not seen:
         return []
-    shown = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
+    examples = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
     return [
         f"{robot.where(robot.links[robot.root])}: no link has a <collision>, but {len(seen)} have a"
         " <visual>. The robot falls through the ground. Give a <collision> to each link that"
-        f" touches something, for example the last links {shown}"
+        f" touches something, for example the last links {examples}"
     ]
 
 

@@ -138,24 +138,26 @@ def _readings(description: Description) -> list[str]:
     if turns:
         listed = ", ".join(turns[element] for element in list(turns)[:3])
         notes.append(f"{description.document.where(next(iter(turns)))}: {listed} ({len(turns)})")
-    for what, found in (
+    for remark, occurrences in (
         ("parts of a colour beyond 0 to 1 are drawn as 0 or 1", colors),
         ("calls of macros that this file does not define are ignored", calls),
     ):
-        if found:
-            where = description.document.where(found[0][1])
-            notes.append(f"{where}: {what} {counted(name for name, _ in found)}")
+        if occurrences:
+            where = description.document.where(occurrences[0][1])
+            notes.append(f"{where}: {remark} {counted(name for name, _ in occurrences)}")
     return notes
 
 
 def _wide_turns(root: etree._Element) -> dict[etree._Element, str]:
     """Return {element: note} for each <origin> and <pose> with an angle above 360 degrees."""
-    angles = {one: ("rpy", _numbers(one.get("rpy")) or ()) for one in root.iter("origin")}
-    for one in root.iter("pose"):
-        words = (one.text or "").split()
-        if len(words) == 6 and not in_degrees(one):  # else a quaternion
-            angles[one] = "angle of a <pose>", tuple(map(float, words[3:]))
-    texts = ((one, wide_turn(*given)) for one, given in angles.items())
+    angles = {
+        element: ("rpy", _numbers(element.get("rpy")) or ()) for element in root.iter("origin")
+    }
+    for element in root.iter("pose"):
+        words = (element.text or "").split()
+        if len(words) == 6 and not in_degrees(element):  # else a quaternion
+            angles[element] = "angle of a <pose>", tuple(map(float, words[3:]))
+    texts = ((element, wide_turn(*turn)) for element, turn in angles.items())
     return {element: text for element, text in texts if text}
 
 

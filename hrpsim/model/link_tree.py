@@ -19,6 +19,8 @@ from hrpsim.model.shapes.solid_inertia import BodyInertia
 from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, Dof
 
 WORLD = -1
+# of the parts of a ball joint
+_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass
@@ -31,6 +33,7 @@ class TreeBody:
     v_index: int
     placement: Placement
     link: str
+    ball: int = 0
     has_inertial: bool = False
     parts: list[BodyInertia] = field(default_factory=list)
 
@@ -100,6 +103,7 @@ class LinkTree:
             turn = Placement(rotation_with_z_along(normal[:, direction]), np.zeros(3))
             name = joint.name + suffix
             body = self.add_body(name, body, motion.code, at.then(turn), joint.child)
+            self.bodies[-1].ball = joint.ball
             self.describe_dof(joint, self.dofs[-1])
             at = turn.inverse()
         return body, at
@@ -147,3 +151,38 @@ def _bound(limit: float) -> float:
     Exporters write such large values for joints without a limit.
     """
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
+
+
+def check_balls(tree: LinkTree) -> None:
+    """Raise ModelError for a part of a ball joint that does not belong to a whole ball joint."""
+    robot, beneath = tree.robot, tree.robot.joints_beneath()
+    parts = {joint.name: joint.ball for joint in robot.joints.values() if joint.ball}
+    while parts:
+        name = next((name for name, part in parts.items() if part == 1), "")
+        if not name:
+            _fail(tree, robot.joints[next(iter(parts))])
+        joint = robot.joints[name]
+        for part, axis in enumerate(_AXES, 1):
+            is_hinge = joint.type in ("revolute", "continuous") and joint.axis == axis
+            is_bounded = max(-joint.lower, joint.upper) < np.inf or joint.mimic is not None
+            if parts.pop(joint.name, 0) != part or not is_hinge or is_bounded:
+                _fail(tree, joint)
+            if part == len(_AXES):
+                break
+            link, below = robot.links[joint.child], beneath[joint.child]
+            is_empty = link.inertial is None and not link.collisions
+            if not is_empty or len(below) != 1 or not _is_at_origin(below[0]):
+                _fail(tree, joint)
+            (joint,) = below
+
+
+def _is_at_origin(joint: JointData) -> bool:
+    return np.array_equal(joint.origin.R, np.eye(3)) and not np.any(joint.origin.p)
+
+
+def _fail(tree: LinkTree, joint: JointData) -> None:
+    tree.robot.fail(
+        joint,
+        "a ball joint is three joints with parts 1, 2 and 3, one after another in one place, about"
+        " x, y and z, without limits, mimics, and links with mass or shapes between",
+    )

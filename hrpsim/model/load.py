@@ -98,8 +98,8 @@ def load_model(  # many parameters: keyword arguments
     if base is not None:
         require_name("base", base, BASES, ModelError)
     require_name("meshes", meshes, MESH_USES, ModelError)
-    found = _read(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
-    return _model_of(found, base, accept_nonphysical_inertia, meshes, srdf)
+    description = _read(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
+    return _model_of(description, base, accept_nonphysical_inertia, meshes, srdf)
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
@@ -107,11 +107,11 @@ def load_robot_data(robot: RobotData, path: Path) -> Model:
 
     ModelError names an invalid element.
     """
-    found = _Found(str(path), Resources(path.parent), robot=_complete(robot, path))
-    return _model_of(found, None, False, "hull", None)
+    description = _Description(str(path), Resources(path.parent), robot=_complete(robot, path))
+    return _model_of(description, None, False, "hull", None)
 
 
-class _Found(NamedTuple):
+class _Description(NamedTuple):
     """A description: URDF text, or a robot of another format."""
 
     label: str
@@ -121,46 +121,46 @@ class _Found(NamedTuple):
 
 
 def _model_of(
-    found: _Found,
+    description: _Description,
     base: str | None,
     accept_nonphysical_inertia: bool,
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> Model:
     """Return the model of a description. Arguments and errors are the same as for `load_model`."""
-    text = "" if found.urdf is None else found.urdf.text
+    text = "" if description.urdf is None else description.urdf.text
     key = ""
     if srdf is None:
-        identity = pickle.dumps(found.robot) if found.urdf is None else text
+        identity = pickle.dumps(description.robot) if description.urdf is None else text
         key = key_of(identity, base, accept_nonphysical_inertia, meshes)
-    model = recall(key, found.resources)
+    model = recall(key, description.resources)
     notes: list[str] = []
     if model is None:
         from hrpsim.model.from_robot_data import model_of_robot
 
-        robot, readings = _robot_of(found)
+        robot, readings = _robot_of(description)
         model, notes = model_of_robot(
-            robot, found.resources, base, accept_nonphysical_inertia, meshes, srdf
+            robot, description.resources, base, accept_nonphysical_inertia, meshes, srdf
         )
         notes += readings
         if not notes:
             model = keep(key, model)
     if model.not_simulated:
         listed = "; ".join(model.not_simulated)
-        notes.insert(0, f"{found.label}: not simulated as it says: {listed}")
+        notes.insert(0, f"{description.label}: not simulated as it says: {listed}")
     for note in notes:
         warnings.warn(note, ModelWarning, stacklevel=3)
-    return replace(model, text=text, robot=found.robot, source=found.label)
+    return replace(model, text=text, robot=description.robot, source=description.label)
 
 
-def _robot_of(found: _Found) -> tuple[RobotData, list[str]]:
+def _robot_of(description: _Description) -> tuple[RobotData, list[str]]:
     """Return the robot of a description, and notes on suspicious elements."""
-    if found.robot is not None:
-        return found.robot, []
+    if description.robot is not None:
+        return description.robot, []
     from hrpsim.model.from_urdf import robot_of_urdf
 
-    assert found.urdf is not None
-    return robot_of_urdf(found.urdf)
+    assert description.urdf is not None
+    return robot_of_urdf(description.urdf)
 
 
 def expand_xacro(
@@ -173,13 +173,13 @@ def expand_xacro(
 
     `path` may also be a plain URDF or XML text. ModelError as for `load_model`.
     """
-    found = _read(path, arguments or {}, package_paths)
-    if found.urdf is not None:
-        return found.urdf.text
+    description = _read(path, arguments or {}, package_paths)
+    if description.urdf is not None:
+        return description.urdf.text
     from hrpsim.model.readers.urdf_writer import write_urdf
 
-    assert found.robot is not None
-    return write_urdf(found.robot)
+    assert description.robot is not None
+    return write_urdf(description.robot)
 
 
 def _read(
@@ -188,7 +188,7 @@ def _read(
     package_paths: PackagePaths | None,
     allow_xacro: bool = True,
     allow_mjcf: bool = True,
-) -> _Found:
+) -> _Description:
     try:
         source = source_path(source, package_paths)
     except FileNotFoundError as error:
@@ -205,7 +205,7 @@ def _read(
                 "first, and give the URDF"
             )
         urdf = UrdfText(expand(text, path, arguments, resources, label), path, False)
-        return _Found(label, resources, urdf)
+        return _Description(label, resources, urdf)
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not a xacro file. Leave out the arguments ({listed})")
@@ -216,9 +216,9 @@ def _read(
             " (hrpsim convert)"
         )
     if form is URDF:
-        return _Found(label, resources, UrdfText(text, path, True))
+        return _Description(label, resources, UrdfText(text, path, True))
     robot = _converted(text, path, resources, is_mjcf=form.name == "mjcf")
-    return _Found(label, resources, robot=robot)
+    return _Description(label, resources, robot=robot)
 
 
 def _converted(text: str, path: Path | None, resources: Resources, is_mjcf: bool) -> RobotData:

@@ -105,11 +105,11 @@ def format_of(text: str, path: Path | None) -> RobotFormat:
     at = 0
     while (skipped := _SKIPPED.match(text, at)) is not None:
         at = skipped.end()
-    found = _ROOT.match(text, at)
-    root = found[1] if found else None
-    by_suffix = [one for one in FORMATS if suffix in one.suffixes]
+    match = _ROOT.match(text, at)
+    root = match[1] if match else None
+    by_suffix = [form for form in FORMATS if suffix in form.suffixes]
     by_text = [
-        one for one in FORMATS if one.root == root or (one.head and text.startswith(one.head))
+        form for form in FORMATS if form.root == root or (form.head and text.startswith(form.head))
     ]
     return next(iter(by_suffix + by_text), URDF)
 
@@ -117,10 +117,10 @@ def format_of(text: str, path: Path | None) -> RobotFormat:
 def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:
     """Raise ModelError if a format, or the format of a path's suffix, is not supported."""
     suffix = "" if path is None else path.suffix.lower()
-    for one in FORMATS:
-        if one.refusal and (one is form or suffix in one.suffixes):
+    for known in FORMATS:
+        if known.refusal and (known is form or suffix in known.suffixes):
             raise ModelError(
-                f"{path or '<text>'}: {one.refusal}. Formats that can be read: {READ_FORMATS}"
+                f"{path or '<text>'}: {known.refusal}. Formats that can be read: {READ_FORMATS}"
             )
 
 

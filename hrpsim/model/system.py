@@ -37,11 +37,16 @@ class System(NamedTuple):
     frame (R_parent_joint, p_parent [m]). `inertia` is about `com`. Both are in the body frame.
     The configuration of a FREE body is x y z qx qy qz qw. The velocity in kernels is the angular
     velocity, then the velocity of the body origin, both along the world's axes.
+
+    A ball joint is three successive REVOLUTE bodies about x, y and z. The three positions are the
+    rotation vector [rad], the three rates the angular velocity along the axes of the moved body.
+    All three bodies have the orientation after the whole rotation, so the axes never align.
     """
 
     parent: np.ndarray  # (n,)
     root: np.ndarray  # (n,) index of the first body of the tree
     joint_type: np.ndarray  # (n,) FIXED, REVOLUTE, PRISMATIC or FREE
+    ball: np.ndarray  # (n,) 1, 2 or 3 for the three bodies of a ball joint, else 0
     q_index: np.ndarray  # (n,)
     v_index: np.ndarray  # (n,)
     placement_R: np.ndarray  # (n, 3, 3)
@@ -64,7 +69,7 @@ class System(NamedTuple):
     mimic_offset: np.ndarray  # (nv,)
 
 
-_INTEGERS = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
+_INTEGERS = {"parent", "root", "joint_type", "ball", "q_index", "v_index", "dof_body", "mimic_dof"}
 _SHAPES = {"placement_R": (3, 3), "placement_p": (3,), "com": (3,), "inertia": (3, 3)}
 
 
@@ -96,7 +101,7 @@ def new_system(given: Mapping[str, ArrayLike], dofs: Iterable[Dof] = ()) -> Syst
     """
     columns = dict(given)
     if dofs := list(dofs):
-        columns |= {one.name: [getattr(dof, one.name) for dof in dofs] for one in fields(Dof)}
+        columns |= {field.name: [getattr(dof, field.name) for dof in dofs] for field in fields(Dof)}
     made = {}
     for name in System._fields:
         kind = np.int64 if name in _INTEGERS else np.float64

@@ -53,23 +53,23 @@ def read_transmissions(
         ModelError: a transmission is ill-formed, or a rotor belongs to no transmission.
     """
     document, notes = description.document, Notes()
-    found: dict[str, Transmission] = {}
+    transmissions: dict[str, Transmission] = {}
     for parent, element in _elements(description):
         kind = kind_of(element)
         cause = "" if kind in KINDS else unknown_name("type", kind, KINDS)
         try:
             if not cause:
                 transmission = _transmission(description, element, kind)
-                _refuse_shared(transmission, found)
-                found[transmission.name] = transmission
+                _refuse_shared(transmission, transmissions)
+                transmissions[transmission.name] = transmission
         except _IllFormed as error:
             cause = str(error)
             if parent == "ros2_control":
                 document.fail(element, cause)
         if cause:
-            what, name = f"<transmission> of <{parent}>", element.get("name", "")
-            notes.add(what, f"not simulated: {cause}", name)
-    return found, _reflected(description, found, rotors), tuple(notes.lines())
+            feature, name = f"<transmission> of <{parent}>", element.get("name", "")
+            notes.add(feature, f"not simulated: {cause}", name)
+    return transmissions, _reflected(description, transmissions, rotors), tuple(notes.lines())
 
 
 def kind_of(element) -> str:
@@ -94,13 +94,13 @@ def _elements(description: Description) -> Iterator:
 def _transmission(description: Description, element, kind: str) -> Transmission:
     joints, actuators = (_parts(description, element, tag, kind) for tag in ("joint", "actuator"))
     names, actuator_names = (
-        tuple(str(part.get("name")) for part in given) for given in (joints, actuators)
+        tuple(str(part.get("name")) for part in group) for group in (joints, actuators)
     )
     for joint in names:
         require_name("joint", joint, description.joints, _IllFormed)
         if description.joints[joint].type not in MOVING_TYPES:
             raise _IllFormed(f"joint {joint!r} is {description.joints[joint].type}")
-    n, m = ([_reduction(part) for part in given] for given in (joints, actuators))
+    n, m = ([_reduction(part) for part in group] for group in (joints, actuators))
     offsets = np.array([_number(part, ("offset",), 0.0) for part in joints])
     name = element.get("name") or names[0]
     return Transmission(name, names, actuator_names, _ratios(kind, n, m), offsets)
@@ -108,14 +108,14 @@ def _transmission(description: Description, element, kind: str) -> Transmission:
 
 def _parts(description: Description, element, tag: str, kind: str) -> list:
     """Return the <joint> or <actuator> elements, in the order of roles if all have a role."""
-    given = [part for part in description.document.children(element, tag) if part.get("name")]
-    roles = [(part.get("role") or part.findtext("role") or "").strip() for part in given]
+    named = [part for part in description.document.children(element, tag) if part.get("name")]
+    roles = [(part.get("role") or part.findtext("role") or "").strip() for part in named]
     count = KINDS[kind]
-    if len(given) != count:
-        raise _IllFormed(f"a {kind} needs {count} named <{tag}>, got {len(given)}")
+    if len(named) != count:
+        raise _IllFormed(f"a {kind} needs {count} named <{tag}>, got {len(named)}")
     if len(set(roles)) == count and all(roles):
-        given = [part for _, part in sorted(zip(roles, given), key=lambda pair: pair[0])]
-    return given
+        named = [part for _, part in sorted(zip(roles, named), key=lambda pair: pair[0])]
+    return named
 
 
 def _ratios(kind: str, n: list[float], m: list[float]) -> np.ndarray:
@@ -175,10 +175,10 @@ def _reflected(
         document.require_name(element, "actuator of a transmission", name, actuators)
     result: dict[str, float] = {}
     for transmission in transmissions.values():
-        given = [rotors.get(name, (0.0, None)) for name in transmission.actuators]
+        entries = [rotors.get(name, (0.0, None)) for name in transmission.actuators]
         try:
-            inertias = transmission.for_each_joint("rotors", np.array([i for i, _ in given]))
+            inertias = transmission.for_each_joint("rotors", np.array([i for i, _ in entries]))
         except ValueError as cause:
-            document.fail(next(e for _, e in given if e is not None), str(cause))
+            document.fail(next(e for _, e in entries if e is not None), str(cause))
         result |= {j: float(i) for j, i in zip(transmission.joints, inertias) if i > 0.0}
     return result

@@ -81,18 +81,18 @@ class RolloutMeasures:
         return math.sqrt(max(float(velocity @ velocity) - rising * rising, 0.0))
 
     def _foot_force(self) -> float:
-        found = self._robot.contact_arrays()
-        if not len(found.links):
+        contacts = self._robot.contact_arrays()
+        if not len(contacts.links):
             return 0.0
-        on_links = np.bincount(found.links, np.maximum(found.forces[:, 2], 0.0))
+        on_links = np.bincount(contacts.links, np.maximum(contacts.forces[:, 2], 0.0))
         return float(on_links.max()) / self._weight
 
     def _sample(self, forward: float, commanded: float, power: float, force: float) -> None:
         sums = self._sum
-        share = 1.0 / self._ticks
-        sums["velocity_x"] += share * forward
-        sums["command_x"] += share * commanded
-        sums["power"] += share * power
+        weight = 1.0 / self._ticks
+        sums["velocity_x"] += weight * forward
+        sums["command_x"] += weight * commanded
+        sums["power"] += weight * power
         sums["foot_force"] = max(sums["foot_force"], force)
         if self._count % self._ticks == 0:
             k = self._count // self._ticks - 1

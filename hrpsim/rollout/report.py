@@ -65,10 +65,10 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
 def summary(found: Any) -> list[str]:
     """Return sentences about falls, and about runs with an error."""
     done, fell = _done(found), _values(found, "fell")
-    one = share(fell[done])
+    falls = share(fell[done])
     lines = [
-        f"{one.count} of {one.total} runs fell: {_percent(one.share)}, between "
-        f"{_percent(one.low)} and {_percent(one.high)} with 95 % confidence."
+        f"{falls.count} of {falls.total} runs fell: {_percent(falls.share)}, between "
+        f"{_percent(falls.low)} and {_percent(falls.high)} with 95 % confidence."
     ]
     failed = np.flatnonzero(found["error"].values != "")
     if len(failed):
@@ -101,11 +101,11 @@ def parameter_rows(found: Any) -> list[list[str]]:
     for name in parameter_names(found):
         parts = levels(found[name].values)
         for label, chosen in parts if len(parts) > 1 else []:
-            one, errors = share(fell[chosen & done]), error[chosen & done]
+            falls, errors = share(fell[chosen & done]), error[chosen & done]
             errors = errors[np.isfinite(errors)]
-            interval = f"{_percent(one.low)} to {_percent(one.high)}"
+            interval = f"{_percent(falls.low)} to {_percent(falls.high)}"
             mean = f"{errors.mean():.3g}" if len(errors) else ""
-            rows.append([name, label, str(one.total), str(one.count), interval, mean])
+            rows.append([name, label, str(falls.total), str(falls.count), interval, mean])
     return rows
 
 
@@ -131,9 +131,9 @@ def figure_of(found: Any, seconds: float) -> Any:
     done = _done(found)
     figure = new_figure(*_FIGURE)
     axes = figure.subplots(2, 2)
-    for one in axes.flat:
-        style(one)
-        one.set_xlabel("time [s]")
+    for panel in axes.flat:
+        style(panel)
+        panel.set_xlabel("time [s]")
     _draw_standing(axes[0, 0], found, done)
     for place, (name, label) in zip(
         axes.flat[1:],
@@ -168,14 +168,14 @@ def _draw_course(axes: Any, courses: np.ndarray, seconds: float, label: str) -> 
     if not known.any():
         return
     times = seconds * (1 + np.flatnonzero(known))
-    low, middle, high = (_nan_quantile(courses[:, known], share) for share in _QUANTILES)
+    low, middle, high = (_nan_quantile(courses[:, known], quantile) for quantile in _QUANTILES)
     fill_between(axes, times, low, high, color=_BAND, alpha=0.5)
     axes.plot(times, middle, color=_LINE, lw=1.3)
 
 
 def _nan_quantile(courses: np.ndarray, quantile: float) -> np.ndarray:
     known = [column[np.isfinite(column)] for column in courses.T]
-    return np.array([np.quantile(one, quantile) if len(one) else np.nan for one in known])
+    return np.array([np.quantile(finite, quantile) if len(finite) else np.nan for finite in known])
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -73,9 +73,9 @@ class RolloutScenario(Scenario):
         files = [Path(policy.source), policy.observation.network]
         if policy.encoder is not None:
             files.append(policy.encoder.network)
-        found = self.worlds.identity()
-        found["controller"] = [POLICY, *map(_digest, files)]
-        return {**found, "spread": self.spread}
+        known = self.worlds.identity()
+        known["controller"] = [POLICY, *map(_digest, files)]
+        return {**known, "spread": self.spread}
 
     def probe(self) -> str:
         """Return the hash of the worlds."""
@@ -112,15 +112,17 @@ def _tick(episodes: Sequence[_Episode]) -> None:
 
     Each network is evaluated for several episodes at once.
     """
-    asked = [
+    pending = [
         (episode, question) for episode in episodes if (question := episode.question()) is not None
     ]
-    if asked:
-        networks: list[PolicyNetwork] = [one.network for one, _ in asked]
-        for (one, _), answer in zip(asked, answers(networks, [question for _, question in asked])):
-            one.take(answer)
-    for one in episodes:
-        one.advance()
+    if pending:
+        networks: list[PolicyNetwork] = [episode.network for episode, _ in pending]
+        for (episode, _), answer in zip(
+            pending, answers(networks, [question for _, question in pending])
+        ):
+            episode.take(answer)
+    for episode in episodes:
+        episode.advance()
 
 
 class _Episode:
@@ -146,7 +148,7 @@ class _Episode:
         decimation = self._policy.description.decimation
         self._more = RolloutMeasures(robot, self._period, decimation, scenario.samples)
         self.network = self._policy.network
-        self._wanted = tuple(scenario.outcomes)
+        self._outcome_names = tuple(scenario.outcomes)
 
     def _prepare_robot(self, scenario: RolloutScenario, seed: int) -> None:
         policy, robot = scenario.policy(), self._robot
@@ -198,8 +200,8 @@ class _Episode:
             self._loop.stop()
         if self._error is not None:
             return self._error
-        found = {**self._measures.outcomes(), **self._more.outcomes()}
-        return {name: found[name] for name in self._wanted}
+        outcomes = {**self._measures.outcomes(), **self._more.outcomes()}
+        return {name: outcomes[name] for name in self._outcome_names}
 
     def _try(self, act: Callable[[], Any]) -> Any:
         try:

@@ -77,12 +77,12 @@ def rollout(  # many parameters: keywords, passed by name
     """
     check_arguments(rollout, locals(), SweepError)
     whole_count("worlds", worlds, error=SweepError)
-    given: dict[str, Any] = {"world": world, "robot": robot, "duration": duration}
-    given = {key: value for key, value in given.items() if value is not None}
+    settings: dict[str, Any] = {"world": world, "robot": robot, "duration": duration}
+    settings = {key: value for key, value in settings.items() if value is not None}
     parameters: dict[str, Any] = {"description": str(user_path(policy).absolute())}
     if command is not None:
         parameters |= dict(zip(("velocity_x", "velocity_y", "velocity_yaw"), map(float, command)))
-    plan = _planned(study, given, parameters, spread)
+    plan = _planned(study, settings, parameters, spread)
     seed = plan.seed if seed is None else seed
     return sweep(
         plan.scenario,
@@ -113,10 +113,12 @@ def _planned(
     controller = {"plugin": POLICY, "parameters": parameters}
     if "world" in given:
         given["world"] = str(user_path(given["world"]).absolute())
-    found = read_study(study, {**given, "controller": controller, "measured": list(MEASURED)})
-    if not isinstance(found.scenario, WorldScenario):
+    described = read_study(study, {**given, "controller": controller, "measured": list(MEASURED)})
+    if not isinstance(described.scenario, WorldScenario):
         raise SweepError(f"{study}: a rollout needs a study of a world, without `find`")
-    return _Plan(RolloutScenario(found.scenario, spread), found.design, found.seed, title)
+    return _Plan(
+        RolloutScenario(described.scenario, spread), described.design, described.seed, title
+    )
 
 
 def _of_count(design: Design | Product, seed: int, count: int) -> Design:

@@ -67,8 +67,8 @@ def answers(networks: Sequence[PolicyNetwork], questions: Sequence[Question]) ->
         networks: the network for each input.
         questions: the inputs.
     """
-    found: dict[int, Answer] = {}
-    for network in {id(one): one for one in networks}.values():
-        mine = [k for k, one in enumerate(networks) if one is network]
-        found.update(zip(mine, network.answers([questions[k] for k in mine])))
-    return [found[k] for k in range(len(questions))]
+    outputs: dict[int, Answer] = {}
+    for network in {id(candidate): candidate for candidate in networks}.values():
+        mine = [k for k, candidate in enumerate(networks) if candidate is network]
+        outputs.update(zip(mine, network.answers([questions[k] for k in mine])))
+    return [outputs[k] for k in range(len(questions))]

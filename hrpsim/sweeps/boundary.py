@@ -111,13 +111,13 @@ class BoundaryScenario(Scenario):
         """Return the boundary for the other parameters' values, found by bisection."""
 
         def ends_badly(at: float) -> bool:
-            found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]
-            if math.isnan(found):
+            outcome = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]
+            if math.isnan(outcome):
                 raise SweepError(
                     f"find: {self.bad} is NaN at {self.parameter} = {at:g}. `bad` needs an outcome "
                     "that is 0 if a run ends well, such as fell"
                 )
-            return bool(found)
+            return bool(outcome)
 
         low, high = self._between
         if ends_badly(low):

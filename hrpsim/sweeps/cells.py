@@ -79,8 +79,8 @@ def run_cells(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # the process that began has warned
-                found = _fingerprint(scenario, expected)
-            problem = differences(found, dict(expected))
+                actual = _fingerprint(scenario, expected)
+            problem = differences(actual, dict(expected))
         except HrpsimError as error:  # for example, a file of the study is missing
             problem = f"{type(error).__name__}: {error}"
         if problem:
@@ -91,7 +91,10 @@ def run_cells(
     if together is None:
         return [run_cell(scenario, cell) for cell in cells]
     took = (time.perf_counter() - begin) / len(cells)
-    return [_result(scenario, cell, one, took) for cell, one in zip(cells, together, strict=True)]
+    return [
+        _result(scenario, cell, outcomes, took)
+        for cell, outcomes in zip(cells, together, strict=True)
+    ]
 
 
 def problem_of_scenario(data: bytes) -> str:
@@ -106,14 +109,14 @@ def problem_of_scenario(data: bytes) -> str:
 def run_cell(scenario: Scenario, cell: Cell) -> Result:
     """Return the result of one run."""
     begin = time.perf_counter()
-    found: Any
+    outcome: Any
     try:
-        found = scenario.run(cell.values, cell.seed)
+        outcome = scenario.run(cell.values, cell.seed)
     except KeyboardInterrupt:  # this error ends the whole sweep
         raise
     except BaseException as error:  # any error, because the other runs do not depend on this run
-        found = error
-    return _result(scenario, cell, found, time.perf_counter() - begin)
+        outcome = error
+    return _result(scenario, cell, outcome, time.perf_counter() - begin)
 
 
 def _result(scenario: Scenario, cell: Cell, found: Any, took: float) -> Result:
@@ -169,12 +172,12 @@ def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
 def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, str]:
     """Return this process's fingerprint, computed once per sweep."""
     key = hash(tuple(sorted(expected.items())))
-    found = _seen.get(key)
-    if found is None:
-        found = fingerprint(scenario)
+    known = _seen.get(key)
+    if known is None:
+        known = fingerprint(scenario)
         _seen.clear()
-        _seen[key] = found
-    return found
+        _seen[key] = known
+    return known
 
 
 def same_outcomes(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -200,13 +203,13 @@ def fingerprint(scenario: Scenario) -> dict[str, str]:
 @lru_cache
 def versions() -> dict[str, str]:
     """Return the versions of packages that affect results. For hrpsim, a hash of the sources."""
-    found = {"hrpsim": _sources(), "python": platform.python_version()}
+    result = {"hrpsim": _sources(), "python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            result[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "absent"
-    return found
+            result[name] = "absent"
+    return result
 
 
 def where() -> str:
@@ -299,10 +302,10 @@ class Table:
 
     def result(self, cell: int) -> Result:
         """Return the result of a finished run."""
-        status, found = int(self.status[cell]), {}
+        status, outcomes = int(self.status[cell]), {}
         if status == DONE:
-            found = {name: array[cell].tolist() for name, array in self.results.items()}
-        return Result(cell, status, found, self.errors.get(cell, ""))
+            outcomes = {name: array[cell].tolist() for name, array in self.results.items()}
+        return Result(cell, status, outcomes, self.errors.get(cell, ""))
 
     @property
     def finished(self) -> int:
@@ -355,10 +358,10 @@ def column_array(values: Sequence[Any]) -> np.ndarray:
         return np.array(values, dtype=np.float64)
     if kinds <= {str}:
         return np.array(values, dtype=str)
-    shown = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise SweepError(f"the values of a parameter must have one type, got {shown}")
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise SweepError(f"the values of a parameter must have one type, got {names}")
 
 
 def _attributes(unit: str, about: str) -> dict[str, str]:
-    given = {"units": unit, "long_name": about}
-    return {name: text for name, text in given.items() if text}
+    attributes = {"units": unit, "long_name": about}
+    return {name: text for name, text in attributes.items() if text}

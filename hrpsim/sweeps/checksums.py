@@ -27,10 +27,10 @@ _MARK = b'"crc32": "'  # before the digits of .zattrs itself
 def seal(store: Path) -> None:
     """Add the checksums to the attributes of a store that was just written."""
     file = store / _ATTRIBUTES
-    found = json.loads(file.read_bytes())
-    found[CHECKSUMS] = json.dumps({name: "".join(sums) for name, _, sums in _folders(store)})
-    found[OWN] = UNSEALED.decode()
-    file.write_bytes(sealed(json.dumps(found, indent=1).encode(), _MARK))
+    metadata = json.loads(file.read_bytes())
+    metadata[CHECKSUMS] = json.dumps({name: "".join(sums) for name, _, sums in _folders(store)})
+    metadata[OWN] = UNSEALED.decode()
+    file.write_bytes(sealed(json.dumps(metadata, indent=1).encode(), _MARK))
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
@@ -42,16 +42,16 @@ def damage(store: Path) -> tuple[list[str], bool]:
         (texts about files with wrong checksums, whether the store has checksums).
     """
     text = read_bytes(store / _ATTRIBUTES, SweepError, "STORE_SIZE")
-    whole, holds = parse_json(text), seal_holds(text, _MARK)
-    if holds is None and CHECKSUMS not in whole:
+    metadata, holds = parse_json(text), seal_holds(text, _MARK)
+    if holds is None and CHECKSUMS not in metadata:
         return [], False
     if not holds:
         return [f"{_ATTRIBUTES}: the checksum does not match"], True
     there = {name: (files, sums) for name, files, sums in _folders(store)}
     problems = []
-    for name, expected in parse_json(whole[CHECKSUMS]).items():
-        kept = [expected[k : k + 8] for k in range(0, len(expected), 8)]
-        problems += _differences(name, *there.pop(name, ([], [])), kept)
+    for name, expected in parse_json(metadata[CHECKSUMS]).items():
+        parts = [expected[k : k + 8] for k in range(0, len(expected), 8)]
+        problems += _differences(name, *there.pop(name, ([], [])), parts)
     return problems + [f"{name} does not belong to the store" for name in there], True
 
 

@@ -134,10 +134,10 @@ class Driver:
         except CancelledError as error:
             raise SweepError("the engine dropped its cells: did its scheduler end?") from error
         except Exception as error:  # errors of the engine
-            kind, said = type(error).__name__, " ".join(str(error).split())
+            kind, text = type(error).__name__, " ".join(str(error).split())
             died = self._has_arrived or kind in _DEATHS
             if isinstance(error, _NOT_ARRIVED) or not died:
-                return self._refused(task, f"{kind}: {said}")
+                return self._refused(task, f"{kind}: {text}")
             return self._lost(task, error, alone=True)
         refused = [result for result in results if result.status == REFUSED]
         if refused:

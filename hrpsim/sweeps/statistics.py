@@ -88,8 +88,8 @@ def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
     bins = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
     digits = max(0, 1 - math.floor(math.log10(np.diff(edges).min())))  # a tenth of a bin, or less
     form = f".{digits}f" if digits < 5 else ".3g"
-    shown = [format(edge, form) for edge in np.round(edges, digits) + 0.0]
-    return [(f"{shown[k]} to {shown[k + 1]}", bins == k) for k in range(len(edges) - 1)]
+    labels = [format(edge, form) for edge in np.round(edges, digits) + 0.0]
+    return [(f"{labels[k]} to {labels[k + 1]}", bins == k) for k in range(len(edges) - 1)]
 
 
 def summary(found: Any) -> list[dict[str, Any]]:
@@ -197,8 +197,8 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
             axes.text(j, i, f"{text}\nn = {len(part)}", ha="center", va="center", fontsize=size)
     limits = {"vmin": 0.0, "vmax": 1.0} if binary else {}
     image = axes.imshow(grid, origin="lower", aspect="auto", cmap="YlOrRd", alpha=0.7, **limits)
-    what = f"probability of {outcome!r}, 95 % interval" if binary else _label(found, outcome)
-    figure.colorbar(image, label=what)
+    legend = f"probability of {outcome!r}, 95 % interval" if binary else _label(found, outcome)
+    figure.colorbar(image, label=legend)
     axes.set_xticks(range(len(across)), [label for label, _ in across], rotation=30, ha="right")
     axes.set_yticks(range(len(up)), [label for label, _ in up])
     axes.set_ylabel(_label(found, names[1]))

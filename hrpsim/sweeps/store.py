@@ -75,10 +75,10 @@ class Store:
 
     def _take_over_arrays(self) -> None:
         """Read a store whose sweep has ended, or whose journal is missing."""
-        found = open_store(self.path)
+        dataset = open_store(self.path)
         with _damage_of(self.path):
-            self._compare(_identity_of(found))
-            self._read(found)
+            self._compare(_identity_of(dataset))
+            self._read(dataset)
 
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
@@ -100,12 +100,12 @@ class Store:
             if name in ("versions", "run"):
                 continue
             if _plain(there.get(name)) != _plain(value):
-                what = first_difference(there.get(name), value)
+                difference = first_difference(there.get(name), value)
                 if name == "design":
-                    what = self._other_value()
+                    difference = self._other_value()
                 raise SweepError(
-                    f"{self.path} contains another sweep: {name}: {what}. Name another store, or "
-                    "remove this one"
+                    f"{self.path} contains another sweep: {name}: {difference}. Name another "
+                    "store, or remove this one"
                 )
         problem = differences(self._identity["versions"], there.get("versions") or {})
         if problem:
@@ -122,13 +122,13 @@ class Store:
     def _other_value(self) -> str:
         """Return the first value of a design that differs from this table."""
         try:
-            found = open_store(self.path)
+            dataset = open_store(self.path)
         except SweepError:
             return "other values of the parameters"
         for name, column in self._table.columns.items():
-            for cell in np.flatnonzero(found[name].values != column)[:1]:
-                there, here = found[name].values[cell].item(), column[cell].item()
-                return f"cell {cell}: {name} = {there!r} there, {here!r} here"
+            for cell in np.flatnonzero(dataset[name].values != column)[:1]:
+                there, own = dataset[name].values[cell].item(), column[cell].item()
+                return f"cell {cell}: {name} = {there!r} there, {own!r} here"
         return "other values of the parameters"
 
     def _read(self, found: Any) -> None:
@@ -154,11 +154,11 @@ class Store:
         Raises SweepError if the disk refuses the arrays. The journal still has all results.
         """
         is_whole = self._table.finished == self._table.count
-        whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
+        dataset = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
         packing = _packing()
         encoding = {
             name: {"chunks": (_CHUNK, *variable.shape[1:]), **packing}
-            for name, variable in whole.variables.items()
+            for name, variable in dataset.variables.items()
             if variable.dims[:1] == ("cell",)
         }
         if self.path.exists() and not _is_store(self.path):
@@ -170,7 +170,7 @@ class Store:
             ):
                 warnings.simplefilter("ignore")  # xarray's about zarr's specification
                 new = Path(temporary, "new")
-                whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=encoding)
+                dataset.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=encoding)
                 seal(new)
                 if self.path.exists():
                     self.path.rename(Path(temporary, "old"))
@@ -222,15 +222,15 @@ def open_store(path: str | Path) -> Any:
                 ModelWarning,
                 stacklevel=2,
             )
-        found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
-        if "versions" not in found.attrs or "status" not in found:
+        dataset = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
+        if "versions" not in dataset.attrs or "status" not in dataset:
             raise SweepError(f"{path} is a dataset, but not the store of a sweep")
         for name in (CHECKSUMS, OWN):
-            found.attrs.pop(name, None)
-        if flaw := _flaw(found):
+            dataset.attrs.pop(name, None)
+        if flaw := _flaw(dataset):
             raise SweepError(f"{path} is damaged: {flaw}")
-        _add_journal(found, _journal_of(path))
-    return found[sorted(found.data_vars)]
+        _add_journal(dataset, _journal_of(path))
+    return dataset[sorted(dataset.data_vars)]
 
 
 def _packing() -> dict[str, Any]:

@@ -120,9 +120,9 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
         scenario = _scenario(path, file)
     except ValueError as error:
         raise SweepError(_with_file(path, error)) from error
-    given = file["design"] if isinstance(file["design"], list) else [file["design"]]
+    entries = file["design"] if isinstance(file["design"], list) else [file["design"]]
     designs = []
-    for k, entry in enumerate(given):
+    for k, entry in enumerate(entries):
         try:
             designs.append(_design(path, entry))
         except SweepError as error:

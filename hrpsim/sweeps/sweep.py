@@ -120,7 +120,7 @@ def sweep(  # many parameters: keywords, passed by name
     scenario = as_scenario(scenario)
     table, identity = planned(scenario, design, seed)
     needed_package("xarray", "a sweep")
-    kept = None if store is None else Store(store, table, identity, title)
+    result_store = None if store is None else Store(store, table, identity, title)
     try:
         if table.finished < table.count:
             mended = executor is None and engine is None
@@ -128,12 +128,12 @@ def sweep(  # many parameters: keywords, passed by name
                 in_flight = _AHEAD * (processes or processors()) if mended else IN_FLIGHT
                 expected = identity["versions"]
                 driver = Driver(scenario, expected, make, mended, in_flight, per_task)
-                _run(driver, table, kept, tell)
-        if kept is not None:
-            kept.close()
+                _run(driver, table, result_store, tell)
+        if result_store is not None:
+            result_store.close()
     finally:
-        if kept is not None:
-            kept.abandon()
+        if result_store is not None:
+            result_store.abandon()
     return table.dataset({"title": title, **identity, "complete": "yes"})
 
 
@@ -201,7 +201,7 @@ def _check_cells(scenario: Scenario, columns: dict[str, list[Any]], count: int) 
 
 def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
     """Do the unfinished runs of a table."""
-    begin, here, busy = time.monotonic(), 0, 0.0
+    begin, computed, busy = time.monotonic(), 0, 0.0
 
     def left() -> Iterator[Cell]:
         for k in np.flatnonzero(table.status == 0):
@@ -211,10 +211,10 @@ def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
         if tell is not None:
             failed = int(np.count_nonzero(table.status == FAILED))
             wall = time.monotonic() - begin
-            tell(SweepProgress(table.count, table.finished, failed, here, wall, busy))
+            tell(SweepProgress(table.count, table.finished, failed, computed, wall, busy))
 
     for results in driver.results(left(), report):
-        here += len(results)
+        computed += len(results)
         busy += sum(result.seconds for result in results)
         if store is not None:
             store.add(results)
@@ -236,9 +236,9 @@ def replay(scenario: Any, results: Any, cell: int) -> RepeatedRun:
         SweepError: for a run that does not exist.
     """
     scenario = as_scenario(scenario)
-    found = open_store(results) if isinstance(results, (str, Path)) else results
-    number, values, seed = cell_of(found, cell)
-    if lacking := [name for name in scenario.outcomes if name not in found]:
+    dataset = open_store(results) if isinstance(results, (str, Path)) else results
+    number, values, seed = cell_of(dataset, cell)
+    if lacking := [name for name in scenario.outcomes if name not in dataset]:
         raise SweepError(
             f"the store has no outcome {lacking[0]!r}. The store is damaged, or belongs to "
             "another sweep"
@@ -246,15 +246,15 @@ def replay(scenario: Any, results: Any, cell: int) -> RepeatedRun:
     result = run_cell(scenario, Cell(number, values, seed))
     stored = Result(
         number,
-        int(found["status"].values[number]),
-        {name: found[name].values[number].tolist() for name in scenario.outcomes},
-        str(found["error"].values[number]),
+        int(dataset["status"].values[number]),
+        {name: dataset[name].values[number].tolist() for name in scenario.outcomes},
+        str(dataset["error"].values[number]),
     )
     same = result.status == stored.status and result.error == stored.error
     if result.status == DONE:
         same = same and same_outcomes(result.outcomes, stored.outcomes)
     return RepeatedRun(
-        values, result.outcomes, result.error, same, _differing(scenario, found, stored)
+        values, result.outcomes, result.error, same, _differing(scenario, dataset, stored)
     )
 
 

@@ -97,7 +97,7 @@ class Batch(BatchMotion, Closed):
         size = -(-len(self.worlds) // (_SHARES * self._threads))
         self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
         steppings = [world._stepping for world in self.worlds]
-        self._shares = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
+        self._shards = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self.worlds)} worlds, {self._threads} threads: {self.worlds[0]!r}>"
@@ -145,10 +145,10 @@ class Batch(BatchMotion, Closed):
             raise WorldError("the batch is closed. Step its worlds one by one")
         announced = announce_steps()
         progress = Progress(f"stepping {len(self)} worlds:", "parts")
-        left, stop = deque(self._shares), Event()
+        left, stop = deque(self._shards), Event()
         helpers = [
             self._pool.submit(_step_shards, left, n, stop)
-            for _ in range(min(self._threads, len(self._shares)) - 1)
+            for _ in range(min(self._threads, len(self._shards)) - 1)
         ]
         try:
             failures = _step_shards(left, n, stop, progress)
@@ -235,10 +235,10 @@ class Batch(BatchMotion, Closed):
             names: joints, in the order of the columns. The default is all joints.
             **values: friction, damping, stiffness, rotor_inertia, each (count, joints).
         """
-        rows = {what: self._rows(what, array) for what, array in values.items()}
+        rows = {field: self._rows(field, array) for field, array in values.items()}
         for k, robot in enumerate(self._called("robots", name)):
-            one = {what: array[k] for what, array in rows.items()}
-            robot.set_joint_properties(names, **one)
+            row = {field: array[k] for field, array in rows.items()}
+            robot.set_joint_properties(names, **row)
 
     def set_friction(
         self,
@@ -282,12 +282,12 @@ class Batch(BatchMotion, Closed):
                 f"levels must have one entry for each of {len(self)} worlds, got {len(levels)}"
             )
         noise: dict[str, dict[int, SensorNoise]] = {}
-        for k, (robot, one) in enumerate(zip(self._called("robots", name), levels)):
-            if not isinstance(one, NoiseLevels):
-                raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
+        for k, (robot, level) in enumerate(zip(self._called("robots", name), levels)):
+            if not isinstance(level, NoiseLevels):
+                raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(level)}")
             for description in robot.model.sensors:
                 noise.setdefault(description.name, {})[k] = SensorNoise(
-                    *(description.name, description.kind, one, description.own_noise),
+                    *(description.name, description.kind, level, description.own_noise),
                     robot=name,
                     world=k,
                 )
@@ -363,13 +363,13 @@ class Batch(BatchMotion, Closed):
         """
         pushed = self._called("bodies" if link is None else "robots", name)
         forces, torques = self._vectors("force", force), self._vectors("torque", torque)
-        for one, f, t in zip(pushed, forces, torques):
+        for target, f, t in zip(pushed, forces, torques):
             if not (f.any() or t.any()):
                 continue
             if link is None:
-                one.apply_wrench(f, t)
+                target.apply_wrench(f, t)
             else:
-                one.apply_wrench(link, f, t)
+                target.apply_wrench(link, f, t)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
         """Return worlds to the state in which the batch was made.
@@ -390,10 +390,10 @@ def _step_shards(
     Several threads may share one queue.
     """
     failures: dict[int, WorldError] = {}
-    whole = len(left)
+    total = len(left)
     while left:
         if progress is not None:
-            progress.show(whole - len(left), whole)
+            progress.show(total - len(left), total)
         try:
             shard = left.popleft()
         except IndexError:  # another thread took the last portion

@@ -32,18 +32,18 @@ class BatchArguments:
         """
         if worlds is None:
             return list(range(len(self)))
-        given = np.asarray(worlds)
-        if given.dtype == bool and given.shape == (len(self),):
-            return np.flatnonzero(given).tolist()
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        array = np.asarray(worlds)
+        if array.dtype == bool and array.shape == (len(self),):
+            return np.flatnonzero(array).tolist()
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise WorldError(
                 f"worlds must be indices, or {len(self)} truth values (one for each world of the "
                 f"batch), got {shown_value(worlds)}"
             )
-        for k in given.tolist():
+        for k in array.tolist():
             if not 0 <= k < len(self):
                 raise WorldError(f"there is no world {k} in a batch of {len(self)}")
-        return given.tolist()
+        return array.tolist()
 
     def _checked(self, what: str, array: np.ndarray, fits: bool, needed: str) -> np.ndarray:
         if not fits:

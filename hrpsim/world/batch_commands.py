@@ -117,10 +117,10 @@ def give_gains(
         for column in range(indices.shape[0]):
             at = indices[column]
             actuators.kp[at], actuators.kd[at] = kp[k, column], kd[k, column]
-            law = actuators.control[actuators.joint_v[at]]
-            law.given &= ~OWN_GAINS
-            law.kp = kp[k, column] if law.given & POSITIONS != 0 else 0.0
-            law.kd = kd[k, column] if law.given & (POSITIONS | VELOCITIES) != 0 else 0.0
+            command = actuators.control[actuators.joint_v[at]]
+            command.given &= ~OWN_GAINS
+            command.kp = kp[k, column] if command.given & POSITIONS != 0 else 0.0
+            command.kd = kd[k, column] if command.given & (POSITIONS | VELOCITIES) != 0 else 0.0
 
 
 @kernel
@@ -144,11 +144,11 @@ _gather_efforts = prepared(gather_efforts)
 
 
 def _all_rows(values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    return [values.get(what, _NOTHING) for what in TARGETS]
+    return [values.get(target, _NOTHING) for target in TARGETS]
 
 
 def _row(values: Mapping[str, np.ndarray], k: int) -> dict[str, np.ndarray]:
-    return {what: rows[k] for what, rows in values.items()}
+    return {target: rows[k] for target, rows in values.items()}
 
 
 class BatchCommands(FollowedEntities):
@@ -164,8 +164,8 @@ class BatchCommands(FollowedEntities):
             self._alike
             and 0 < len(values)
             and all(
-                what in TARGETS and rows.shape[1] == joints and rows.dtype.kind in "biuf"
-                for what, rows in values.items()
+                target in TARGETS and rows.shape[1] == joints and rows.dtype.kind in "biuf"
+                for target, rows in values.items()
             )
         )
 
@@ -183,19 +183,19 @@ class BatchCommands(FollowedEntities):
     ) -> None:
         """Write the rows (count, joints) of the chosen worlds. See `Batch.command`."""
         indices, chosen = self.indices(names), self.chosen(worlds)
-        given = sum(map(TARGETS.__getitem__, values))
-        if names is None and not given & EFFORTS and not self._warned:
+        flags = sum(map(TARGETS.__getitem__, values))
+        if names is None and not flags & EFFORTS and not self._warned:
             for k in chosen.tolist():
                 self.entities[k].warn_of_missing_gains()
             self._warned = worlds is None
         steps = ramp_steps(over, self._worlds[0].time_step)
-        how = given, names is not None, steps
+        how = flags, names is not None, steps
         refusing, became, place, value = _command_worlds(
             self.example, self.addresses, chosen, indices, *_all_rows(values), *how
         )
         if refusing >= 0:
             raise self.entities[refusing].refusal(became, indices[place], value)
-        if given == VELOCITIES:
+        if flags == VELOCITIES:
             for k in chosen.tolist():
                 self.entities[k].report_unreached(indices, values["velocities"][k])
         if became == BEYOND:
@@ -219,10 +219,10 @@ class BatchCommands(FollowedEntities):
                 self.entities[k].set_gains(kp[k], kd[k], names)
             return
         rows = []
-        for what, given in (("kp", kp), ("kd", kd)):
-            for k in self._doubtful(given, len(indices), chosen):
-                self.entities[k].joint_index.gains(what, given[k], indices)
-            rows.append(np.ascontiguousarray(given, dtype=np.float64))
+        for name, gains in (("kp", kp), ("kd", kd)):
+            for k in self._doubtful(gains, len(indices), chosen):
+                self.entities[k].joint_index.gains(name, gains[k], indices)
+            rows.append(np.ascontiguousarray(gains, dtype=np.float64))
         joints = [self.entities[0].joint_names[k] for k in indices.tolist()]
         if text := slow_rows(joints, *(row[chosen] for row in rows)):
             warnings.warn(f"robot {self._name!r}: {text}", ModelWarning, stacklevel=3)

@@ -221,7 +221,7 @@ class BatchMotion(BatchArguments):
                 velocities or efforts is written then.
             WorldError: a world does not exist.
         """
-        rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
+        rows = {target: self._rows(target, v) for target, v in values.items() if v is not None}
         chosen = self._numbers_of(worlds)
         commands = self._commands_of(name)
         if commands.accepts(rows, len(commands.indices(names))):
@@ -230,5 +230,5 @@ class BatchMotion(BatchArguments):
             return
         robots = self._called("robots", name)
         for k in range(len(self)) if chosen is None else chosen:
-            one = {what: array[k] for what, array in rows.items()}
-            robots[k].command(names=names, over=over, **one)
+            row = {target: array[k] for target, array in rows.items()}
+            robots[k].command(names=names, over=over, **row)

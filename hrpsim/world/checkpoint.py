@@ -46,24 +46,24 @@ class Checkpoint(Closed):
         seen = {id(lazy_kernels), *map(id, world.shared_by_copies())}
         left = [world]
         while left:
-            one = left.pop()
-            if id(one) not in seen and not isinstance(one, _NEVER_CHANGED):
-                seen.add(id(one))
-                left += self._kept(one)
+            part = left.pop()
+            if id(part) not in seen and not isinstance(part, _NEVER_CHANGED):
+                seen.add(id(part))
+                left += self._save_part(part)
 
     def restore(self) -> None:
         """Restore the world."""
-        for one, fields, ready in self._objects:
-            now = one.__dict__
-            kept = {name: now[name] for name in ready}
-            now.clear()
-            now.update(fields)
-            now.update(kept)
-        for held, items in self._lists:
-            held[:] = items
-        for held, items in self._mappings:
-            held.clear()
-            held.update(items)
+        for part, fields, ready in self._objects:
+            attributes = part.__dict__
+            ready_fields = {name: attributes[name] for name in ready}
+            attributes.clear()
+            attributes.update(fields)
+            attributes.update(ready_fields)
+        for container, items in self._lists:
+            container[:] = items
+        for container, items in self._mappings:
+            container.clear()
+            container.update(items)
         for array, values in self._arrays:
             array[:] = values
         there = self._kernels_at_start[0]
@@ -76,7 +76,7 @@ class Checkpoint(Closed):
             values = one.reshape(-1).view(np.uint8) if one.flags.c_contiguous else one
             self._arrays.append((values, values.copy()))
 
-    def _kept(self, one: Any) -> Iterable[Any]:
+    def _save_part(self, one: Any) -> Iterable[Any]:
         """Save an array, a container or the attributes of an object. Return the objects inside."""
         if isinstance(one, np.ndarray):
             self._keep_array(one)

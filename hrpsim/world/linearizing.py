@@ -14,7 +14,7 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import WorldError, require_names
 from hrpsim.common.values import several
 from hrpsim.derivatives.outputs import OUTPUTS, refused_sensor
-from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
+from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths, unit_slope
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
     CUT,
@@ -94,10 +94,11 @@ class Linearizing(Part):
         self._stepping = stepping
         self._known: _Known | None = None  # results for the last scene
         self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
+        self._constant: dict[tuple[str, ...], Changes] = {}  # of paths with constant derivatives
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the arrays, which can be computed again."""
-        return self.__dict__ | {"_known": None, "_parameters": None}
+        return self.__dict__ | {"_known": None, "_parameters": None, "_constant": {}}
 
     def parameters(self) -> Mapping[str, Entry]:
         """Return the differentiable parameters by path, updated if the arrays have changed."""
@@ -105,7 +106,8 @@ class Linearizing(Part):
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
             known = entries_by_path(scene, contents.robots, contents.bodies, materials)
-            last = self._parameters = scene, len(materials), known
+            last, self._constant = (scene, len(materials), known), {}
+            self._parameters = last
         return last[2]
 
     def linearize(
@@ -116,13 +118,11 @@ class Linearizing(Part):
         margin: float | None,
     ) -> Linearization:
         """Return the derivatives of the next step (see `World.linearize`)."""
-        kinds, paths, wanted = several(inputs), several(parameters), several(outputs)
+        kinds, paths, requested = several(inputs), several(parameters), several(outputs)
         require_names("input", kinds, INPUTS)
-        require_names("output", wanted, OUTPUTS)
+        require_names("output", requested, OUTPUTS)
         scene, contents = self._scenes.scene, self._contents
-        changes = None
-        if paths:
-            changes = changes_by_paths(scene, paths, self.parameters())
+        changes = self._changes_by(paths) if paths else None
         if not len(scene.velocity):
             nothing, by_paths = np.zeros((0, 0)), np.zeros((0, len(paths)))
             none = OutputDerivatives((), nothing, nothing, by_paths)
@@ -131,43 +131,52 @@ class Linearizing(Part):
         tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
         with self._stepping.tried_step(tolerance) as scene:
             known = self._known_of(scene)
-            given = len(kinds) * len(known.joints) + len(paths)
-            step = known.differentiator.read(margin or 0.0, given)
+            column_count = len(kinds) * len(known.joints) + len(paths)
+            step = known.differentiator.read(margin or 0.0, column_count)
             self._refuse_step(step)
-            self._refuse_outputs(step, wanted)
-            found = StepDerivatives(step, known.differentiator.search)
-            every = found.matrices(
-                kinds, known.dofs, changes, wanted, known.differentiator.sensor_paths
+            self._refuse_outputs(step, requested)
+            derivatives = StepDerivatives(step, known.differentiator.search)
+            every = derivatives.matrices(
+                kinds, known.dofs, changes, requested, known.differentiator.sensor_paths
             )
-            self._refuse_found(found)
-            near = () if margin is None else found.near_sides()
-            edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
+            self._refuse_found(derivatives)
+            near = () if margin is None else derivatives.near_sides()
+            edges = tuple(ConstraintEdge(*known.sides[entry[:5]], entry[5]) for entry in near)
         if kinds not in known.inputs:
             known.inputs[kinds] = tuple((kind, *joint) for kind in kinds for joint in known.joints)
         size, own = 2 * len(scene.velocity), known.inputs[kinds]
         A, B, C = np.split(every, [size, size + len(own)], axis=1)
-        names = tuple(name for kind in wanted for name in known.outputs[kind])
+        names = tuple(name for kind in requested for name in known.outputs[kind])
         of = OutputDerivatives(names, A[size:], B[size:], C[size:])
         return Linearization(
             A[:size], B[:size], known.entities.copy(), own, C[:size], paths, edges, of
         )
+
+    def _changes_by(self, paths: tuple[str, ...]) -> Changes:
+        """Return the derivatives with respect to parameters that are named by paths."""
+        known = self.parameters()
+        if (found := self._constant.get(paths)) is None:
+            found = changes_by_paths(self._scenes.scene, paths, known)
+            if all(known[path][2] is unit_slope for path in paths):
+                self._constant[paths] = found
+        return found
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
         """Raise WorldError if the world contains something that cannot be differentiated."""
         scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
-            what = f"sleeping bodies ({name!r}) are not"
-            raise WorldError(f"linearize: {what} differentiated. Set world.sleeping = False")
+            subject = f"sleeping bodies ({name!r}) are not"
+            raise WorldError(f"linearize: {subject} differentiated. Set world.sleeping = False")
         if len(units := scene.actuators.units):
             late = units["dof"][units["slots"] > 0]
-            given = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
-            if given and len(late):
+            by_kd = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
+            if by_kd and len(late):
                 raise WorldError("linearize: kd of actuators with a delay is not differentiated")
         lifted = [robot.name for robot in self._contents.robots.values() if robot.model.lifts]
         if lifted:
-            what = f"compensation of gravity (robot {lifted[0]!r}) is not"
-            raise WorldError(f"linearize: {what} differentiated")
+            subject = f"compensation of gravity (robot {lifted[0]!r}) is not"
+            raise WorldError(f"linearize: {subject} differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
 
@@ -175,10 +184,12 @@ class Linearizing(Part):
         """Raise WorldError if the step contains something that cannot be differentiated."""
         of_step, of_contact, number = _find_refused_step(step.reference)
         if of_step >= 0:
-            what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
+            cause = (
+                f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
+            )
             if of_step != UNCONVERGED:
-                what = OF_STEPS[of_step]
-            raise WorldError(f"linearize: {what}, which is not differentiated")
+                cause = OF_STEPS[of_step]
+            raise WorldError(f"linearize: {cause}, which is not differentiated")
         if of_contact >= 0:
             name = self._scenes.naming().name(*step.constraint_of(3 * number))
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")

@@ -24,6 +24,7 @@ from hrpsim.derivatives.parameters import (
     STATIC,
     STIFFNESS,
     Entry,
+    unit_slope,
 )
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.objects.body import Body
@@ -48,12 +49,8 @@ def entries_by_path(
             both = {"static": (STATIC,), "kinetic": (KINETIC,), "coefficient": (STATIC, KINETIC)}
             for name, kinds in both.items():
                 at = np.array([(kind, *pair) for kind in kinds for pair in ((i, j), (j, i))])
-                known[f"friction.{a}-{b}.{name}"] = "friction", tuple(at.T), _one
+                known[f"friction.{a}-{b}.{name}"] = "friction", tuple(at.T), unit_slope
     return known
-
-
-def _one() -> float:
-    return 1.0
 
 
 def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
@@ -75,15 +72,15 @@ def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
         ),
     }
     result: dict[str, Entry] = {f"{label}.{name}": ("joints", *of) for name, of in factors.items()}
-    result[f"{label}.mass_factor"] = "bodies", links, _one
+    result[f"{label}.mass_factor"] = "bodies", links, unit_slope
     units = scene.actuators.units
     late = set(units["dof"][units["slots"] > 0].tolist())
     for joint, v in zip(robot.joint_names, (robot.first_v + robot.joint_index.v).tolist()):
         for k, field in enumerate(JOINT_FIELDS):
             if k != DELAY or v in late:
-                result[f"{label}.joints.{joint}.{field}"] = "joints", (k, v), _one
+                result[f"{label}.joints.{joint}.{field}"] = "joints", (k, v), unit_slope
     for frame in robot.model.frames.values():
         if frame.body >= 0:
             key = f"{label}.links.{frame.name}.mass_factor"
-            result[key] = "bodies", robot.first_body + frame.body, _one
+            result[key] = "bodies", robot.first_body + frame.body, unit_slope
     return result

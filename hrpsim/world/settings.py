@@ -47,8 +47,8 @@ def new_settings(options: dict) -> np.ndarray:
 
     Raises WorldError if a value is out of range.
     """
-    for what, known in _CHOICES.items():
-        require_name(what, options[what], known)
+    for option, known in _CHOICES.items():
+        require_name(option, options[option], known)
     record = np.zeros(1, dtype=SETTINGS)
     if _names_a_file(options["time_step"]):
         raise WorldError(
@@ -95,12 +95,12 @@ def _threshold(name: str, gained: float, is_staged: bool) -> float:
 
     gained: speed that gravity adds in one step [m/s]. is_staged: whether the integrator has stages.
     """
-    share, most = _THRESHOLDS[name]
+    fraction, most = _THRESHOLDS[name]
     if gained <= 0.0:
         return most
     if name == "restitution_threshold" and is_staged:
-        return share * gained  # a ball bounces forever with a smaller threshold
-    return min(share * gained, most)
+        return fraction * gained  # a ball bounces forever with a smaller threshold
+    return min(fraction * gained, most)
 
 
 def _names_a_file(given: object) -> bool:

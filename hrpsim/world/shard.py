@@ -63,8 +63,8 @@ class Shard:
         left = self._turns["left"]
         left[:] = 0
         try:
-            rest = self._begin(n, begun, failures)
-            while left.any() or self._next_chunk(rest, failures):
+            steps_left = self._begin(n, begun, failures)
+            while left.any() or self._next_chunk(steps_left, failures):
                 if stop.is_set():
                     raise Stopped
                 self._advance(failures)
@@ -95,7 +95,7 @@ class Shard:
         Returns:
             steps of the worlds with samplers, by the index of the world.
         """
-        left, rest = self._turns["left"], {}
+        left, steps_left = self._turns["left"], {}
         is_ready = self._settled == Scenes.changes
         for index, stepping in enumerate(self._steppings):
             try:
@@ -106,14 +106,14 @@ class Shard:
                 stepping.get_ready()
                 stepping.lift()
                 if stepping.has_samplers:
-                    rest[index] = n
+                    steps_left[index] = n
                 else:
                     left[index] = n
             except WorldError as error:
                 failures[self._numbers[index]] = error
         if is_ready:
             left[:] = [0 if number in failures else n for number in self._numbers]
-        return rest
+        return steps_left
 
     def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
         """Begin the steps up to the next sample of a sensor. Return whether any steps are left.

@@ -104,13 +104,13 @@ def _owners_of_places(world: Started, placed: Collection[Entity]) -> dict[tuple,
     If several are at one place, the first has the place.
     """
     q = world.scene.q
-    near = {q[one.first_q] if one.nq else None for one in placed}  # equal at equal places
-    found = [
-        one
-        for one in world.entities.values()
-        if (q[one.first_q] if one.nq else None) in near and one.shapes
+    near = {q[entity.first_q] if entity.nq else None for entity in placed}  # equal at equal places
+    neighbours = [
+        entity
+        for entity in world.entities.values()
+        if (q[entity.first_q] if entity.nq else None) in near and entity.shapes
     ]
-    return {_place_of(one): one.name for one in reversed(found)}
+    return {_place_of(entity): entity.name for entity in reversed(neighbours)}
 
 
 def _occupied(entity: Entity, owners: Mapping[tuple, str]) -> str:
@@ -134,8 +134,8 @@ def lift_to_floor(world: Started, entity: Entity) -> float:
         WorldError: the world has no plane under a shape of the entity.
     """
     planes, apart = _planes(world)
-    found = heights_over_ground(entity, _first_shape(world, entity), planes, apart)
-    lifts = [-height / plane.R[2, 2] for height, plane, _ in found if plane.R[2, 2] > _STEEP]
+    heights = heights_over_ground(entity, _first_shape(world, entity), planes, apart)
+    lifts = [-height / plane.R[2, 2] for height, plane, _ in heights if plane.R[2, 2] > _STEEP]
     if not lifts:
         raise _no_plane(entity)
     return max(lifts)
@@ -166,7 +166,7 @@ def _first_shape(world: Started, entity: Entity) -> int:
     """Return the number of the first shape of an entity in the world."""
     names = list(world.entities)
     before = [world.entities[name] for name in names[: names.index(entity.name)]]
-    return len(world.fixed_shapes) + sum(len(one.shapes) for one in before)
+    return len(world.fixed_shapes) + sum(len(other.shapes) for other in before)
 
 
 def _no_plane(entity: Entity) -> WorldError:
@@ -181,9 +181,9 @@ def _beyond_limits(entity: Entity) -> str:
     if not isinstance(entity, Robot):
         return ""
     state = {"positions": entity.joint_positions, "velocities": entity.joint_velocities}
-    found = listed(entity.limits.beyond(entity.joint_names, state, STATE_SLACK))
+    text = listed(entity.limits.beyond(entity.joint_names, state, STATE_SLACK))
     cure = "set positions within the limits, as by `joints` in a world file"
-    return f"beyond the limits of its joints: {found} [rad or m]: {cure}" if found else ""
+    return f"beyond the limits of its joints: {text} [rad or m]: {cure}" if text else ""
 
 
 class Settled(NamedTuple):
@@ -210,7 +210,9 @@ class RestReport:
     """Comparison of entities with their state at the time when this report was made."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
-        self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
+        self._before = {
+            name: (entity, entity.q, _watch(entity)) for name, entity in entities.items()
+        }
 
     def settled(self, link_names) -> dict[str, Settled]:
         """Return the displacement of each entity since this report was made, by name.
@@ -241,11 +243,11 @@ class RestReport:
 
 def warn_of_falls(settled: Mapping[str, Settled], stacklevel: int) -> None:
     """Warn of each robot that fell on the way to rest."""
-    for name, one in settled.items():
-        if one.fell:
+    for name, report in settled.items():
+        if report.fell:
             warnings.warn(
-                f"robot {name!r} fell while the world came to rest: {one}. Use larger gains, or a "
-                "posture with the centre of mass over the soles",
+                f"robot {name!r} fell while the world came to rest: {report}. Use larger gains, or "
+                "a posture with the centre of mass over the soles",
                 ModelWarning,
                 stacklevel=stacklevel,
             )

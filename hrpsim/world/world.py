@@ -332,7 +332,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
     def remove_watcher(self, watcher: Watcher) -> None:
         """Stop calling a watcher."""
-        others = (one for one in self._contents.watchers if one is not watcher)
+        others = (other for other in self._contents.watchers if other is not watcher)
         self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:

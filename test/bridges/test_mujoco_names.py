@@ -244,14 +244,7 @@ def test_the_passive_viewer_shows_the_world(path, monkeypatch):
     assert shown[-1] == "closed" and not viewer.is_running()
 
 
-def test_what_has_no_place_is_named(tmp_path):
-    ball = tmp_path / "ball.xml"
-    ball.write_text(
-        '<mujoco><worldbody><body><joint name="hip" type="ball"/><geom size="0.1"/></body>'
-        "</worldbody></mujoco>"
-    )
-    with pytest.raises(HrpsimError, match="ball joint 'hip' has no degree of freedom"):
-        ours.MjData(ours.MjModel.from_xml_path(str(ball)))
+def test_what_has_no_place_is_named():
     with pytest.raises(AttributeError):
         _ = ours.no_such_function
 

@@ -93,6 +93,20 @@ def test_runs_part_when_an_offset_begins_and_not_before():
     assert found.here - found.there == pytest.approx(0.8, abs=0.05)
 
 
+def test_simulators_that_differ_in_noise_alone_differ():
+    """Law: runs that scatter in one simulator part. One recording has no noise to compare."""
+    times, calm = motions(np.random.default_rng(3))
+    yardstick, wide = Yardstick.of(False, ["knee"], calm), calm.copy()
+    wide[:, 40:] += np.where(np.arange(6) % 2, 0.6, -0.6)[:, None, None]
+    for here, there in ((wide, calm), (calm, wide)):
+        found = parting(yardstick, times, here, there)
+        assert found.time == pytest.approx(0.8) and found.channel == "spread of posture"
+        assert max(found.here, found.there) == 1.0 and min(found.here, found.there) < 0.1
+        assert parting(yardstick, times, here, there, is_recorded=True) is None
+    wide[2:, 41:] = np.nan
+    assert parting(yardstick, times, wide, wide) is None
+
+
 def test_a_run_that_ends_in_a_fall_is_as_far_away_as_can_be():
     _, there = motions(np.random.default_rng(0))
     yardstick = Yardstick.of(False, ["knee"], there)

@@ -13,7 +13,7 @@ from fitting.arm import DAMPING, GAIN, MASS, ROTOR, TRUE, commanded, motion, rec
 import hrpsim
 from hrpsim.commands.cli import main
 from hrpsim.fitting import FitError, FitWarning, Recording, cross_validate, read_recording
-from hrpsim.fitting.predict import windows_of
+from hrpsim.fitting.predict import scenario_of, unknowns_of, windows_of
 from hrpsim.fitting.window_commands import _step_means
 
 TIME = np.arange(0.0, 2.4, 0.03)
@@ -227,3 +227,11 @@ def test_windows_cover_every_sample_once(starts):
     windows = windows_of(TIME, 0.2, starts)
     compared = [k for w in windows for k in range(w.first, w.last + 1)]
     assert compared == list(range(0 if starts else 1, len(TIME)))
+
+
+def test_a_step_far_beyond_the_bounds_stays_a_number(world, angles):
+    """Law: values of the log scale are positive numbers for any u, also where exp overflows."""
+    path = "robots.arm.joints.shoulder.rotor_inertia"
+    found = unknowns_of({path: {"start": 0.02, "scale": "log"}}, scenario_of(world), [made(angles)])
+    for u in (-1e4, 1e4):
+        assert 0.0 < found.to_values(np.array([u]))[0] < np.inf

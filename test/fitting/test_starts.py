@@ -57,3 +57,26 @@ def test_starts_are_those_of_joint_least_squares(without_effect):
 
     starts.move(weights * r, squares)
     assert starts.offsets[0].ravel() == pytest.approx(best, abs=1e-9)
+
+
+class StiffPredictor(LinearPredictor):
+    """Differences that bend within the length `scale` of each start, with noise of a simulation."""
+
+    def __init__(self, A, r, scale, noise):
+        super().__init__(A, r)
+        self.scale, self.noise, self.random = scale, noise, np.random.default_rng(1)
+
+    def differences(self, values, offsets, together):
+        bent = [[self.scale * np.expm1(own / self.scale) for own in given] for given in offsets]
+        found = super().differences(values, bent, together)
+        return found + self.noise * self.random.normal(size=found.shape)
+
+
+@pytest.mark.parametrize("scale", [(1e-6, 1.0), (1e-5, 1e-3), (1.0, 1.0)])
+@pytest.mark.parametrize("noise", [0.0, 1e-13])
+def test_steps_by_starts_suit_the_response_and_the_noise(scale, noise):
+    """Law: derivatives by starts hold for stiff and for soft responses, above the noise."""
+    random = np.random.default_rng(0)
+    A, r = random.normal(size=(len(NUMBERS), WIDTH)), random.normal(size=len(NUMBERS))
+    found = Starts(StiffPredictor(A, r, np.array(scale), noise)).differentiate({})
+    assert (np.abs(found - A).max(axis=0) < 0.01 * np.abs(A).max(axis=0)).all()

@@ -120,17 +120,6 @@ def write_biped(folder):
     return path
 
 
-def cross(v):
-    """Return the matrix of v x."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-def turn(axis, angle):
-    """Return the rotation about coordinate axis 0, 1 or 2."""
-    K = cross(np.eye(3)[axis])
-    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
-
-
 class Counterpart:
     """MuJoCo's model of a file, put into states of hrpsim's model of the same."""
 
@@ -182,21 +171,17 @@ class Counterpart:
         self.rate[dof : dof + 3] = R @ np.cross(v[k + 3 : k + 6], v[k : k + 3])
 
     def ball(self, name, at, dof, q, v, rng):
-        """Angular velocity of a ball, in the body's axes, of the rates of three hinges."""
+        """Both velocities are angular, in the body's axes. Positions are the rotation vector."""
         joints = [self.joints[f"{name}_{letter}"] for letter in "xyz"]
-        angles = rng.uniform(-1.0, 1.0, 3)
-        X, Y, Z = (turn(axis, angle) for axis, angle in enumerate(angles))
+        turn = rng.uniform(-2.0, 2.0, 3)
         quaternion = np.zeros(4)
-        self.mujoco.mju_mat2Quat(quaternion, (X @ Y @ Z).ravel())
+        self.mujoco.mju_axisAngle2Quat(
+            quaternion, turn / np.linalg.norm(turn), np.linalg.norm(turn)
+        )
         self.d.qpos[at : at + 4] = quaternion
-        x, y, z = np.eye(3)
-        E = np.column_stack([Z.T @ Y.T @ x, Z.T @ y, z])
-        rates = np.array([v[joint.v_index] for joint in joints])
-        first = -rates[2] * cross(z) @ E[:, 0] - rates[1] * Z.T @ cross(y) @ Y.T @ x
-        self.rate[dof : dof + 3] = first * rates[0] - rates[2] * cross(z) @ E[:, 1] * rates[1]
         for k, joint in enumerate(joints):
-            q[joint.q_index] = angles[k]
-            self.T[dof : dof + 3, joint.v_index] = E[:, k]
+            q[joint.q_index] = turn[k]
+            self.T[dof + k, joint.v_index] = 1.0
 
     def mass_matrix(self):
         """Return MuJoCo's inertia matrix in hrpsim's coordinates."""

@@ -86,7 +86,7 @@ def test_arrays_are_what_kernels_need():
         assert array.dtype in (np.dtype(np.int64), np.dtype(np.float64)), name
     integers = {n for n, a in model.system._asdict().items() if a.dtype == np.int64}
     assert integers == {
-        "parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof",
+        "parent", "root", "joint_type", "ball", "q_index", "v_index", "dof_body", "mimic_dof",
     }  # fmt: skip
 
 

@@ -247,8 +247,6 @@ def test_what_is_not_simulated_is_listed_once(biped_path, biped):
     for element in (
         "actuator act, the state of a filter or integrator (1: stateful)",
         "actuator, a motor with a gear (1: knee)",
-        "joint ball (1: neck)",
-        "joint ball damping (1: neck)",
         "geom ellipsoid (1)",
         "equality weld, inactive (1: later)",
         "sensor touch (1)",

@@ -94,9 +94,17 @@ def test_link_transforms_can_be_left_to_robot_state_publisher(still_life):
     assert not static.transforms
 
 
-def test_any_posture_is_the_forward_kinematics():
-    world = hrpsim.load_world(ROOT / "config" / "stand.yaml")
-    robot = world.robots["hrp2"]
+BALL = """<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1" mass="1"/>
+<body pos=".1 0 0"><joint name="hip" type="ball" pos=".01 0 .02"/><geom size=".1" mass="1"/>
+</body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("has_ball", [False, True])
+def test_any_posture_is_the_forward_kinematics(has_ball):
+    if has_ball:
+        robot = hrpsim.World().add_robot(hrpsim.load_model(BALL))
+    else:
+        robot = hrpsim.load_world(ROOT / "config" / "stand.yaml").robots["hrp2"]
     random = np.random.default_rng(5)
     q = robot.q + 2.0 * random.normal(size=robot.nq)
     q[3:7] /= np.linalg.norm(q[3:7])

@@ -13,11 +13,13 @@ from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Record
 from hrpsim.engine.dynamics.first_order_forces import DAMPERS_AND_GAINS
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
+from hrpsim.engine.kinematics.ball_joint import ball_quaternion
 from hrpsim.engine.spatial.rotation import rotated
 
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
 COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
+Coordinate = NewType("Coordinate", Record)
 # a free body: hrpsim/model/readers/mjcf/sensors.py
 BASE = np.dtype(
     [
@@ -74,6 +76,7 @@ class Exchange(NamedTuple):
     joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 without a joint in MuJoCo
     bounded: np.ndarray  # (n,) 1 for a joint with an effort limit
     coordinates: np.ndarray  # COORDINATE
+    balls: np.ndarray  # COORDINATE, the first coordinates of each ball joint
     bases: np.ndarray  # BASE
     actuators: np.ndarray  # ACTUATOR
     bodies: np.ndarray  # numbers of the robot's bodies
@@ -180,6 +183,14 @@ def _differs(s: Exchange) -> bool:
         i, j = s.coordinates[k].qpos, s.coordinates[k].qvel
         if s.qpos[i] != s.known_qpos[i] or s.qvel[j] != s.known_qvel[j]:
             return True
+    for k in range(s.balls.shape[0]):
+        i, j = s.balls[k].qpos, s.balls[k].qvel
+        for r in range(4):
+            if s.qpos[i + r] != s.known_qpos[i + r]:
+                return True
+        for r in range(3):
+            if s.qvel[j + r] != s.known_qvel[j + r]:
+                return True
     for k in range(s.bases.shape[0]):
         i, j = s.bases[k].qpos, s.bases[k].qvel
         for r in range(7):
@@ -198,6 +209,8 @@ def write_results(s: Exchange) -> int:
         c = s.coordinates[k]
         _write_position(s, c.qpos, s.q[c.q])
         _write_rate(s, c.qvel, s.velocity[c.v])
+    for k in range(s.balls.shape[0]):
+        _write_ball(s, s.balls[k])
     for k in range(s.bases.shape[0]):
         _write_base(s, s.bases[k])
     for k in range(s.joint_qvel.shape[0]):
@@ -246,6 +259,21 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
     s.qvel[at] = rate
     s.before_qvel[at] = s.known_qvel[at]
     s.known_qvel[at] = rate
+
+
+@inlined_kernel
+def _write_ball(s: Exchange, ball: Coordinate) -> None:
+    """Write the quaternion of a ball joint, with the sign nearer to the last, and the rates."""
+    y, z, x, w = ball_quaternion(s.q, ball.q)
+    at = ball.qpos
+    along = w * s.qpos[at] + x * s.qpos[at + 1] + y * s.qpos[at + 2] + z * s.qpos[at + 3]
+    sign = -1.0 if along < 0.0 else 1.0
+    _write_position(s, at, sign * w)
+    _write_position(s, at + 1, sign * x)
+    _write_position(s, at + 2, sign * y)
+    _write_position(s, at + 3, sign * z)
+    for r in range(3):
+        _write_rate(s, ball.qvel + r, s.velocity[ball.v + r])
 
 
 @inlined_kernel

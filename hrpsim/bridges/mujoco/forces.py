@@ -11,6 +11,7 @@ import numpy as np
 
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.common.errors import StateError
+from hrpsim.model.readers.mjcf.tree import rotation_vector
 
 _SLIDE = 2  # mjJNT_SLIDE, a hinge is 3
 _NEAR = 1e-6  # largest distance from an active limit [rad or m]
@@ -89,6 +90,8 @@ def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
     rough = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
     if contacts or rough or data.eq_active.any():
         return True
+    if (ball_gaps(m, data.qpos)[0] < _NEAR).any():
+        return True
     limited = m.tendon_limited.astype(bool)
     length, (shortest, longest) = data.ten_length[limited], m.tendon_range[limited].T
     if ((length < shortest + _NEAR) | (length > longest - _NEAR)).any():
@@ -96,6 +99,32 @@ def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
     at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]
     low, high = m.jnt_range[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)].T
     return bool(((data.qpos[at] < low + _NEAR) | (data.qpos[at] > high - _NEAR)).any())
+
+
+def limited_balls(m: Any) -> np.ndarray:
+    """Return the numbers of the ball joints with a limit."""
+    return np.flatnonzero((m.jnt_type == package().mjtJoint.mjJNT_BALL) & (m.jnt_limited != 0))
+
+
+def ball_gaps(m: Any, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the angles that limited ball joints may still turn, and the derivatives.
+
+    Args:
+        m: a mujoco.MjModel.
+        qpos: configuration (nq,).
+
+    Returns:
+        (angles (n,) [rad], derivatives (n, nv)).
+    """
+    balls = limited_balls(m)
+    gaps, J = np.zeros(len(balls)), np.zeros((len(balls), m.nv))
+    for k, joint in enumerate(balls):
+        at, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+        vector = rotation_vector(qpos[at : at + 4])
+        angle = float(np.linalg.norm(vector))
+        gaps[k] = m.jnt_range[joint].max() - angle
+        J[k, dof : dof + 3] = -vector / (angle or 1.0)
+    return gaps, J
 
 
 def _inertial(m: Any, data: Any, acceleration: np.ndarray) -> np.ndarray:

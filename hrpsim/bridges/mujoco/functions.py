@@ -172,6 +172,13 @@ def mj_objectAcceleration(  # MuJoCo's parameters
     package().mj_objectAcceleration(m.native, native, objtype, objid, res, flg_local)
 
 
+def mj_rne(m: MjModel, d: MjData, flg_acc: int, result: np.ndarray) -> None:
+    """Write the forces (nv,) of the motion, with qacc of the last step if `flg_acc`."""
+    if flg_acc:
+        _ = d.qacc
+    package().mj_rne(m.native, d.for_mujoco(), flg_acc, result)
+
+
 def mj_setTotalmass(m: MjModel, newmass: float) -> None:
     """Scale masses and inertias to a total mass [kg]."""
     package().mj_setTotalmass(m.native, newmass)
@@ -180,10 +187,13 @@ def mj_setTotalmass(m: MjModel, newmass: float) -> None:
 def mj_makeConstraint(m: MjModel, d: MjData) -> None:
     """Compute the constraint fields, such as efc_J and efc_pos, for limits and equalities.
 
-    The fields can be read until the next step. Contacts are left out, and constraint forces are not
-    available.
+    The fields can be read until the next step. Contacts are left out, with a warning, and
+    constraint forces are not available.
     """
     d._constrain()
+    if d.ncon:
+        why = "mj_makeConstraint: efc_J, nefc and the like leave out the contacts"
+        warnings.warn(why, ModelWarning, stacklevel=2)
 
 
 def mj_inverse(m: MjModel, d: MjData) -> None:

@@ -27,14 +27,14 @@ from hrpsim.bridges.mujoco.sensing import (
     readings_of,
 )
 from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, StageForces, Starts, is_staged
-from hrpsim.common.errors import HrpsimError, StateError
+from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import Joint
 from hrpsim.model.readers.mjcf.robot import MjcfRobot
 from hrpsim.model.readers.mjcf.sensors import FreeMotion
-from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of
+from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of, rotation_vector
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -76,17 +76,17 @@ class RobotMapping:
             free = by_name[name] if name else robot.model.free_joints[0]
             motion = FreeMotion(m, body)
             self._bases.append(FreeBase(motion, tree.links[body], free.q_index, free.v_index))
-        scalar, coordinates = _coordinates(m, tree, by_name)
         joint_qvel = np.full(len(names), -1)
-        for (number, joint), qvel in zip(scalar, coordinates["qvel"].tolist()):
-            joint_qvel[names.index(joint.name)] = qvel
-            self._joints[qvel] = (number, joint.body)
+        for number, parts in tree.joints.items():
+            for qvel, name in enumerate(parts, int(m.jnt_dofadr[number])):
+                joint_qvel[names.index(name)] = qvel
+                self._joints[qvel] = (number, by_name[name].body)
         self._bodies = [
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
         actuator_forces, force_sensors = delivered_forces(m, set(joint_qvel), taken)
         self.actuators_read = [actuator_force[0] for actuator_force in actuator_forces]
-        readings = force_readings(m, robot)
+        readings = force_readings(m, robot, tree.force_sensors)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
         self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
@@ -96,7 +96,8 @@ class RobotMapping:
         self._maps = {
             "joint_qvel": joint_qvel,
             "bounded": np.isfinite(self._limits).astype(np.int64),
-            "coordinates": coordinates,
+            "coordinates": _coordinates(m, tree, by_name, 1),
+            "balls": _coordinates(m, tree, by_name, 3),
             "bases": np.array([base.record() for base in self._bases], dtype=exchange.BASE),
             "actuators": np.array(actuators, dtype=exchange.ACTUATOR),
             "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
@@ -148,6 +149,9 @@ class RobotMapping:
         q, v = robot.q.copy(), robot.v.copy()
         q[coordinates["q"]] = qpos[coordinates["qpos"]]
         v[coordinates["v"]] = qvel[coordinates["qvel"]]
+        for at, first, dof, v_index in self._maps["balls"].tolist():
+            q[first : first + 3] = rotation_vector(qpos[at : at + 4])
+            v[v_index : v_index + 3] = qvel[dof : dof + 3]
         for base in self._bases:
             position, turn = base.motion.pose(qpos)
             linear, spin = base.motion.velocity(turn, qvel)
@@ -370,12 +374,14 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
         world: the world.
         sources: bodies and joints of the world's robots, by name.
         taken: the actuators that hrpsim's joints represent.
-
-    Raises:
-        HrpsimError: the model has a ball joint.
     """
-    scalar = [k for one in sources.values() for k, names in one.tree.joints.items() if names]
-    others = OtherForces(m, taken, m.jnt_dofadr[scalar].tolist())
+    dofs = [
+        int(m.jnt_dofadr[number]) + k
+        for one in sources.values()
+        for number, parts in one.tree.joints.items()
+        for k in range(len(parts))
+    ]
+    others = OtherForces(m, taken, dofs)
     applied = others.total if others.act else data.qfrc_applied
     robots = [
         RobotMapping(m, data, world.robots[name], source, taken, applied)
@@ -386,26 +392,14 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
     return Mapping(robots, m, data, world, others)
 
 
-def _coordinates(
-    m, tree: BodyTree, joints: dict[str, Joint]
-) -> tuple[list[tuple[int, Joint]], np.ndarray]:
-    """Return the scalar joints of a robot, and their COORDINATE records.
+def _coordinates(m, tree: BodyTree, joints: dict[str, Joint], parts: int) -> np.ndarray:
+    """Return the first coordinates of joints as COORDINATE records.
 
-    Returns:
-        A list of (index of the joint in MuJoCo, hrpsim's joint), and the records.
-
-    Raises:
-        HrpsimError: the model has a ball joint.
+    parts: 1 for the joints with one coordinate, 3 for ball joints.
     """
-    found, places = [], []
-    for number, parts in tree.joints.items():
-        if len(parts) > 1:
-            raise HrpsimError(
-                f"the ball joint {parts[0].removesuffix('_x')!r} has no degree of freedom in"
-                " hrpsim's world. Replace the joint by three hinges"
-            )
-        for name in parts:
-            joint, qvel = joints[name], int(m.jnt_dofadr[number])
-            places.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
-            found.append((number, joint))
-    return found, np.array(places, dtype=exchange.COORDINATE)
+    firsts = [
+        (m.jnt_qposadr[k], joints[names[0]].q_index, m.jnt_dofadr[k], joints[names[0]].v_index)
+        for k, names in tree.joints.items()
+        if len(names) == parts
+    ]
+    return np.array(firsts, dtype=exchange.COORDINATE)

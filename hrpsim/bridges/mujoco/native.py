@@ -21,7 +21,7 @@ FUNCTIONS = frozenset(
     (
         *("mj_jac", "mj_jacBody", "mj_jacBodyCom", "mj_jacDot", "mj_jacGeom", "mj_jacPointAxis"),
         *("mj_jacSite", "mj_jacSubtreeCom", "mj_fullM", "mj_mulM", "mj_mulM2", "mj_addM"),
-        *("mj_solveM", "mj_solveM2", "mj_rne", "mj_angmomMat", "mj_applyFT", "mj_geomDistance"),
+        *("mj_solveM", "mj_solveM2", "mj_angmomMat", "mj_applyFT", "mj_geomDistance"),
         *("mj_objectVelocity", "mj_differentiatePos", "mj_integratePos", "mj_normalizeQuat"),
         *("mj_local2Global", "mj_getTotalmass", "mj_ray", "mj_multiRay", "mj_insideSite"),
         *("mj_name2id", "mj_id2name", "mj_stateSize", "mj_extractState", "mj_versionString"),

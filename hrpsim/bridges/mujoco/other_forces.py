@@ -6,7 +6,7 @@
 A second MuJoCo model has only these forces:
 
 - fluids
-- springs, dampers, limits and dry friction of tendons
+- springs, dampers, limits and dry friction of tendons, and limits of ball joints
 - springs and dampers of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
@@ -25,6 +25,7 @@ import numpy as np
 from hrpsim.bridges.mujoco.actuators import acting_actuators
 from hrpsim.bridges.mujoco.forces import find_actuator_forces
 from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.other_limits import OtherLimits, has_other_limits
 from hrpsim.bridges.mujoco.sensing import sensors_of_actuators
 from hrpsim.bridges.mujoco.smooth_steps import (
     LateForces,
@@ -33,7 +34,6 @@ from hrpsim.bridges.mujoco.smooth_steps import (
     has_late_forces,
     is_staged,
 )
-from hrpsim.bridges.mujoco.tendon_limits import TendonLimits, limits_tendons
 
 _PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
 _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
@@ -64,7 +64,7 @@ class OtherForces:
         own += tuple(getattr(m, name, 0.0) for name in _PASSIVE)
         self.act = bool(self.numbers) or any(map(np.any, own))
         is_late = has_late_forces(m, alone, self.act)
-        self.limits = TendonLimits(m) if limits_tendons(m) else None
+        self.limits = OtherLimits(m) if has_other_limits(m) else None
         self.act |= is_late or self.limits is not None
         self.servos = Servos(np.zeros(m.nv), np.zeros(m.nv), np.full(m.nv, np.inf))
         self.late = LateForces(m, self.servos) if is_late else None

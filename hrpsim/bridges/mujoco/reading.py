@@ -23,7 +23,7 @@ _HAD = (
     *("geom fluidshape", "camera (", "light (", "texture (", "custom ", "equality connect, inact"),
     *("equality weld, inact", "equality joint, inact", "equality tendon, inact"),
     *("free joint damping", "free joint stiffness", "option flag clampctrl"),
-    *("option flag actuation", "option flag energy"),
+    *("option flag actuation", "option flag energy", "joint ball range"),
 )
 _OF_TENDONS = ("armature", "actfrclimited")
 

@@ -135,20 +135,25 @@ def readings_of(  # many parameters: numbers of actuators and sensors by source
     return Readings(hidden, measured, off, sensors_off, found)
 
 
-def force_readings(m, robot: Robot) -> list[tuple]:
+def force_readings(m, robot: Robot, names: dict[int, str]) -> list[tuple]:
     """Return READING values for MuJoCo's force sensors at sites where hrpsim has a sensor.
 
     MuJoCo's sensors read the force of the parent on the child. hrpsim's sensors read the reaction.
+
+    Args:
+        m: the mujoco.MjModel.
+        robot: the robot that has the sensors.
+        names: names of hrpsim's force-torque sensors by site.
     """
     sorts = package().mjtSensor
     parts = {int(sorts.mjSENS_FORCE): 0, int(sorts.mjSENS_TORQUE): 3}
     result = []
     for k in range(m.nsensor):
         part = parts.get(int(m.sensor_type[k]))
-        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
-        if part is not None and site in robot.sensors:
-            sensor = robot.sensors[site]
-            result.append((int(m.sensor_adr[k]), sensor.index, part, -1.0))
+        site = int(m.sensor_objid[k])
+        if part is not None and site in names:
+            index = robot.sensors[names[site]].index
+            result.append((int(m.sensor_adr[k]), index, part, -1.0))
     return result
 
 

@@ -74,10 +74,10 @@ def print_report(report: dict, as_json: bool) -> None:
         print_json(report)
         return
     for key, value in report.items():
-        print(f"{key}:{_shown(value)}")
+        print(f"{key}:{_text_of(value)}")
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Return a value as the text after a key, on the same line or on indented lines below."""
     if isinstance(value, dict) and value:
         return "".join(f"\n  {name}: {item}" for name, item in value.items())

@@ -71,13 +71,15 @@ def print_table(options: argparse.Namespace, world) -> int:
     from hrpsim.bag.signal_types import chosen_columns
 
     sources = Logger.table(world)
-    shown = set(chosen_columns(options.signals, (c for source in sources for c in source.columns)))
+    columns = set(
+        chosen_columns(options.signals, (c for source in sources for c in source.columns))
+    )
     rows = [_HEAD]
-    for one in sources:
-        for field in one.fields:
-            if not shown.isdisjoint(field.columns(one.topic)):
+    for source in sources:
+        for field in source.fields:
+            if not columns.isdisjoint(field.columns(source.topic)):
                 of = " ".join(field.labels) if len(field.labels) <= 4 else str(field.width)
-                what = of or "1", field.unit or "-", one.frame or "-", one.meaning
-                rows.append((f"{one.topic}.{field.name}", *what))
+                details = of or "1", field.unit or "-", source.frame or "-", source.meaning
+                rows.append((f"{source.topic}.{field.name}", *details))
     print_rows(rows)
     return 0

@@ -19,24 +19,24 @@ def repeat_runs(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.sweeps.store import open_store
     from hrpsim.sweeps.sweep import replay
 
-    found = open_store(store)
+    dataset = open_store(store)
     if options.film:
         from hrpsim.viewer.film import check_film
 
         check_film(options.film)
-    cells = [options.cell] if options.worst is None else _worst(options, found, store)
+    cells = [options.cell] if options.worst is None else _worst(options, dataset, store)
     reports = []
     for cell in cells:
-        again = replay(study.scenario, found, cell)
+        again = replay(study.scenario, dataset, cell)
         report = {"cell": cell, "values": again.values, "outcomes": again.outcomes}
         report |= {"error": again.error, "same_bits": again.same, "differs": again.differs}
         reports.append(report)
         if options.film:
-            film = _film(options, study, found, cell, several=len(cells) > 1)
+            film = _film(options, study, dataset, cell, several=len(cells) > 1)
             reports[-1]["film"] = str(film)
     _print_runs(reports, options.json)
     if options.viewer:
-        return _view(options, study, found, cells[0])
+        return _view(options, study, dataset, cells[0])
     return 0 if all(report["same_bits"] for report in reports) else 1
 
 

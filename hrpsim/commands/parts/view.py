@@ -77,8 +77,8 @@ def make_film(
     pictures = make_film(world, file, options.duration, motion, **chosen)
     progress.end()
     took = time.monotonic() - begin
-    what = "picture" if pictures == 1 else "pictures"
-    print(f"{file}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")
+    noun = "picture" if pictures == 1 else "pictures"
+    print(f"{file}: {pictures} {noun} of {world.time:g} s, drawn in {took:.0f} s")
     return 0
 
 

@@ -106,10 +106,12 @@ def ready(
     try:
         check_hold(prepared.model, prepared.hold)
         robot = robot_in_world(prepared, options.world)
-        rest = robot.world.settle()[robot.name]
-        findings.append(PreparationFinding("at rest", str(rest)))
-        if rest.lies:
-            raise ModelError(f"{prepared.model.source}: the robot fell before the walk: {rest}")
+        rest_report = robot.world.settle()[robot.name]
+        findings.append(PreparationFinding("at rest", str(rest_report)))
+        if rest_report.lies:
+            raise ModelError(
+                f"{prepared.model.source}: the robot fell before the walk: {rest_report}"
+            )
         controller.configure(robot.model, {**parameters_of(prepared), **parameters})
     except HrpsimError:
         report([*findings, PreparationFinding("verdict", f"cannot walk {pattern}")])
@@ -170,6 +172,6 @@ def write_robot(prepared: PreparedBiped, folder: Path, accept_nonphysical_inerti
 def check_lines(findings: list[PreparationFinding], path: Path) -> list[str]:
     """Return the check of a robot as readable lines, the verdict first."""
     lines = [f"{path.name}: {findings[-1].text}"]
-    for what, text, made in findings[:-1]:
-        lines.append(f"  {what:14s} {text}{'  [made]' if made else ''}")
+    for subject, text, made in findings[:-1]:
+        lines.append(f"  {subject:14s} {text}{'  [made]' if made else ''}")
     return lines

@@ -85,13 +85,15 @@ def explain(options: argparse.Namespace) -> int:
     )
     reference = _reference(case, options)
     with process_pool(options.processes) as make:
-        found = find(case, reference, make(), lambda text: print(f"{text} ...", file=sys.stderr))
-    page, _ = write_page(found, options.output)
+        comparison = find(
+            case, reference, make(), lambda text: print(f"{text} ...", file=sys.stderr)
+        )
+    page, _ = write_page(comparison, options.output)
     if options.json:
-        print_report(as_data(found), True)
+        print_report(as_data(comparison), True)
     else:
-        print("\n".join([*summary(found), f"Page: {page}"]))
-    return 1 if found.differs else 0
+        print("\n".join([*summary(comparison), f"Page: {page}"]))
+    return 1 if comparison.differs else 0
 
 
 def _reference(case, options: argparse.Namespace):

@@ -83,7 +83,7 @@ def rollout(options: argparse.Namespace) -> int:
     from hrpsim.rollout.report import outcome_rows, summary
 
     seconds = read_policy(options.policy).seconds
-    found = run(
+    dataset = run(
         options.policy,
         options.world,
         study=options.randomise,
@@ -98,15 +98,15 @@ def rollout(options: argparse.Namespace) -> int:
         tell=_Progress(),
     )
     show_line("")
-    page = write_report(found, options.output, seconds)
-    lines, rows = summary(found), outcome_rows(found)
+    page = write_report(dataset, options.output, seconds)
+    lines, rows = summary(dataset), outcome_rows(dataset)
     if options.json:
         names = ("unit", "mean", "low", "median", "high", "worst_world")
         table = {row[0]: dict(zip(names, row[1:])) for row in rows}
         print_report({"summary": lines, "outcomes": table, "page": str(page)}, True)
     else:
         print("\n".join([*lines, *(_line(row) for row in rows), f"Page: {page}"]))
-    return 1 if (found["error"].values != "").any() else 0
+    return 1 if (dataset["error"].values != "").any() else 0
 
 
 def _line(row: list[str]) -> str:
@@ -118,11 +118,11 @@ class _Progress:
     """A line on a terminal, at most once a second."""
 
     def __init__(self) -> None:
-        self._shown = 0.0
+        self._shown_at = 0.0
 
     def __call__(self, progress) -> None:
         now = time.monotonic()
-        if now - self._shown < _PERIOD or not sys.stderr.isatty():
+        if now - self._shown_at < _PERIOD or not sys.stderr.isatty():
             return
-        self._shown = now
+        self._shown_at = now
         show_line(f"{progress.finished} of {progress.cells} worlds")

@@ -55,7 +55,7 @@ def _exactly(calls: BinaryIO, size: int) -> bytes:
 def _served(request: bytes) -> tuple[bytes, bool]:
     """Return the reply to a call, and whether this process can serve another call."""
     try:
-        name, given, known, allowed, more = pickle.loads(request)
+        name, arguments, known, allowed, more = pickle.loads(request)
         module, _, function = name.partition(":")
         decode = getattr(importlib.import_module(module), function)
         from hrpsim.common import limits
@@ -65,7 +65,7 @@ def _served(request: bytes) -> tuple[bytes, bool]:
         _bound_memory(limits.DECODER_MEMORY + more)
         signal.setitimer(signal.ITIMER_PROF, allowed)
         try:
-            answer = pickle.dumps((DONE, decode(*given)), pickle.HIGHEST_PROTOCOL)
+            answer = pickle.dumps((DONE, decode(*arguments)), pickle.HIGHEST_PROTOCOL)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             _bound_memory(None)

@@ -87,9 +87,9 @@ def xml_root(
     def at(line: int) -> str:
         return f"{label}:{line}" if has_lines and line else f"{label}"
 
-    found = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
-    if found and not recover:
-        line = text.count("\n", 0, text.find(found[0])) + 1
+    declaration = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
+    if declaration and not recover:
+        line = text.count("\n", 0, text.find(declaration[0])) + 1
         raise error(f"{at(line)}: a document type or entities are not allowed. Remove them")
     try:
         root = _parsed(_DECLARATION.sub("", text, count=1).encode("utf-8"), recover, huge)

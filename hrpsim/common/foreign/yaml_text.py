@@ -195,8 +195,8 @@ class _Loader(_Base):
                 raise ValueError
             return super().construct_object(node, deep=deep)
         except (ValueError, KeyError, IndexError):
-            shown, kind = node.value[: limits.SHOWN_LENGTH], node.tag.removeprefix(_TAG)
-            raise _refusal(node, f"{shown!r} is not a valid {kind}") from None
+            text, kind = node.value[: limits.SHOWN_LENGTH], node.tag.removeprefix(_TAG)
+            raise _refusal(node, f"{text!r} is not a valid {kind}") from None
 
     def construct_integer(self, node) -> int | str:
         """Return an integer. A value such as 1_ stays a text, unlike in YAML 1.1."""

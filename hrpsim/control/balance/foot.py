@@ -159,15 +159,15 @@ def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
 
 
 def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
-    found = [
+    sensors = [
         s for s in model.sensors if s.kind == "force_torque" and not s.reversed and s.body in bodies
     ]
-    if not found:
+    if not sensors:
         raise ModelError(
             f"{model.source}: the stabiliser needs a force sensor between the ankle and {sole!r}, "
             "but the description has none"
         )
-    return next((sensor for sensor in found if sensor.tare), found[0])
+    return next((sensor for sensor in sensors if sensor.tare), sensors[0])
 
 
 ADMITTANCE = np.dtype(
@@ -227,7 +227,7 @@ def answer_torque(
         answer[axis] += part * admittance.growth * (wanted - measured)
     else:
         answer[axis] *= admittance.fading
-    rest = admittance.yields[axis] * (part * wanted + answer[axis])
-    yielded[axis] = rest + (yielded[axis] - rest) * admittance.kept[axis]
+    equilibrium = admittance.yields[axis] * (part * wanted + answer[axis])
+    yielded[axis] = equilibrium + (yielded[axis] - equilibrium) * admittance.kept[axis]
     # The sole deflects in the opposite direction. The servos' deflection is compensated elsewhere.
     return -yielded[axis] - admittance.servo_yields[axis] * answer[axis]

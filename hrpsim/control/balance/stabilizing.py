@@ -138,25 +138,25 @@ def stabilize(s: Balance, k: Index, command_out: Matrix) -> int:
     write_desired_zmp(
         s.feedback[0], trajectory, own.com, estimate.com_velocity, k, ahead, part, own.zmp
     )
-    share = left_share(own.zmp, soles, stands)
+    fraction = left_share(own.zmp, soles, stands)
     lift, yaws, feet = trajectory.vertical_force[ahead], trajectory.sole_yaw[k], s.estimation.feet
     divide_force(
-        feet, own.margin, own.zmp, own.com, lift, share, soles, yaws, own.forces, own.torques
+        feet, own.margin, own.zmp, own.com, lift, fraction, soles, yaws, own.forces, own.torques
     )
     weight = s.estimation.estimator[0].weight
-    _follow_loads(own, estimate.loads, _STANDS * weight, share, stands, part)
+    _follow_loads(own, estimate.loads, _STANDS * weight, fraction, stands, part)
     _lean_waist(s, k, ahead, part)
     for j in range(s.joint_yields.shape[0]):
         command_out[0, j] = trajectory.joint_positions[ahead, j]
         command_out[1, j] = trajectory.joint_efforts[ahead, j]
     for side in range(2):
-        _place_sole(s, side, k, ahead, share, part)
+        _place_sole(s, side, k, ahead, fraction, part)
         place_foot(s.legs, side, own.target, own.angles)
         for i in range(JOINT_COUNT):
             j = feet[side].joints[i]
             command_out[0, j] = own.angles[i]
             command_out[1, j] -= _effort_of_foot(s, side, feet[side].bodies[i])
-    _note(s, k, ahead, share)
+    _note(s, k, ahead, fraction)
     for j in range(s.joint_yields.shape[0]):
         position, effort = command_out[0, j], command_out[1, j]
         command_out[0, j] = position + part * s.joint_yields[j] * effort

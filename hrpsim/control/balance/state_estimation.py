@@ -134,10 +134,10 @@ def another(estimation: Estimation) -> Estimation:
 def waist_imu(model: Model) -> Sensor:
     """Return the IMU on the base link. Raises ModelError if the base link has none."""
     waist = model.frame(model.base_link).body
-    found = [s for s in model.sensors if s.kind == "imu" and s.body == waist]
-    if not found:
+    sensors = [s for s in model.sensors if s.kind == "imu" and s.body == waist]
+    if not sensors:
         raise ModelError(f"{model.source}: the base link {model.base_link!r} has no IMU. Add one")
-    return found[0]
+    return sensors[0]
 
 
 def forget(estimation: Estimation) -> None:
@@ -149,12 +149,12 @@ def forget(estimation: Estimation) -> None:
 @inlined_kernel
 def update_estimate(s: Estimation, sole_yaws: Vector) -> None:
     """Write the estimate from the measurements. sole_yaws: planned yaws of the soles (2,) [rad]."""
-    own, found = s.estimator[0], s.estimate[0]
-    _feel_feet(s.feet, s.measured[0].wrenches, own.weight, found)
-    left, right = max(found.loads[0], 0.0), max(found.loads[1], 0.0)
+    own, estimate = s.estimator[0], s.estimate[0]
+    _feel_feet(s.feet, s.measured[0].wrenches, own.weight, estimate)
+    left, right = max(estimate.loads[0], 0.0), max(estimate.loads[1], 0.0)
     if left + right > _LOADED * own.weight:
-        found.weights[0] = left / (left + right)
-        found.weights[1] = 1.0 - found.weights[0]
+        estimate.weights[0] = left / (left + right)
+        estimate.weights[1] = 1.0 - estimate.weights[0]
     for k in range(s.joint_q.shape[0]):
         s.q[s.joint_q[k]] = s.joint_positions[k]
         s.velocity[s.joint_v[k]] = s.joint_velocities[k]
@@ -208,14 +208,14 @@ def _place_bodies(s: Estimation) -> None:
 @inlined_kernel
 def _move_bodies(s: Estimation) -> None:
     """Write the bodies' velocities, and the waist's orientation and angular velocity."""
-    own, found, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
+    own, estimate, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
     R = s.kinematics[own.waist].R
     x, y, z = matrix_times(own.imu_R, gyro[0], gyro[1], gyro[2])
     for a in range(3):
-        found.waist_rate[a] = R[a, 0] * x + R[a, 1] * y + R[a, 2] * z
-        s.velocity[own.rate_at + a] = found.waist_rate[a]
+        estimate.waist_rate[a] = R[a, 0] * x + R[a, 1] * y + R[a, 2] * z
+        s.velocity[own.rate_at + a] = estimate.waist_rate[a]
         for b in range(3):
-            found.waist_R[a, b] = R[a, b]
+            estimate.waist_R[a, b] = R[a, b]
     update_velocities(s.forest, s.velocity, s.kinematics)
 
 
@@ -226,15 +226,15 @@ def _find_center_of_mass(s: Estimation) -> None:
     for a in range(3):
         com[a] = velocity[a] = 0.0
     for i in range(s.mass_shares.shape[0]):
-        here, c, share = s.kinematics[i], s.forest.bodies[i].com, s.mass_shares[i]
-        x, y, z = placed_point(here.R, here.p, c)
-        com[0] += share * x
-        com[1] += share * y
-        com[2] += share * z
-        x, y, z = point_velocity(here.v, x, y, z)
-        velocity[0] += share * x
-        velocity[1] += share * y
-        velocity[2] += share * z
+        motion, c, fraction = s.kinematics[i], s.forest.bodies[i].com, s.mass_shares[i]
+        x, y, z = placed_point(motion.R, motion.p, c)
+        com[0] += fraction * x
+        com[1] += fraction * y
+        com[2] += fraction * z
+        x, y, z = point_velocity(motion.v, x, y, z)
+        velocity[0] += fraction * x
+        velocity[1] += fraction * y
+        velocity[2] += fraction * z
 
 
 @inlined_kernel
@@ -244,24 +244,24 @@ def _find_support(s: Estimation) -> None:
     Before the call, the centre of mass is relative to the waist. The velocity of the support is the
     mean velocity of the ankle bodies at the pivots, weighted by the loads on the soles.
     """
-    found = s.estimate[0]
-    found.zmp[0] = found.zmp[1] = 0.0
+    estimate = s.estimate[0]
+    estimate.zmp[0] = estimate.zmp[1] = 0.0
     for side in range(2):
-        foot, weight, pivot = s.feet[side], found.weights[side], found.pivots[side]
-        here = s.kinematics[foot.ankle_body]
-        pivot[0], pivot[1], pivot[2] = placed_point(here.R, here.p, foot.pivot)
-        x, y, z = point_velocity(here.v, pivot[0], pivot[1], pivot[2])
+        foot, weight, pivot = s.feet[side], estimate.weights[side], estimate.pivots[side]
+        ankle = s.kinematics[foot.ankle_body]
+        pivot[0], pivot[1], pivot[2] = placed_point(ankle.R, ankle.p, foot.pivot)
+        x, y, z = point_velocity(ankle.v, pivot[0], pivot[1], pivot[2])
         for a in range(3):
-            found.com[a] -= weight * pivot[a]
-        found.com[2] += weight * foot.pivot_height
-        found.com_velocity[0] -= weight * x
-        found.com_velocity[1] -= weight * y
-        found.com_velocity[2] -= weight * z
+            estimate.com[a] -= weight * pivot[a]
+        estimate.com[2] += weight * foot.pivot_height
+        estimate.com_velocity[0] -= weight * x
+        estimate.com_velocity[1] -= weight * y
+        estimate.com_velocity[2] -= weight * z
         yaw = _yaw_of_sole(s, side)
         c, sine = weight * math.cos(yaw), weight * math.sin(yaw)
-        x, y = found.pressures[side, 0], found.pressures[side, 1]
-        found.zmp[0] += c * x - sine * y
-        found.zmp[1] += sine * x + c * y
+        x, y = estimate.pressures[side, 0], estimate.pressures[side, 1]
+        estimate.zmp[0] += c * x - sine * y
+        estimate.zmp[1] += sine * x + c * y
 
 
 @inlined_kernel

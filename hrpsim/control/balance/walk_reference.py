@@ -203,14 +203,14 @@ def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.n
     soles = np.array([[link_pose(model, row, foot.sole)[0] for foot in feet] for row in q])
     p = np.zeros((len(times), 3))
     p[0, 2] = -soles[0, :, 2].min()
-    standing, held = int(np.argmin(soles[0, :, 2])), None
-    held = p[0] + soles[0, standing]
+    standing, fixed_point = int(np.argmin(soles[0, :, 2])), None
+    fixed_point = p[0] + soles[0, standing]
     for k in range(1, len(times)):
-        p[k] = held - soles[k, standing]
+        p[k] = fixed_point - soles[k, standing]
         lower = int(np.argmin(soles[k, :, 2]))
         if lower != standing:
-            standing, held = lower, p[k] + soles[k, lower]
-            held[2] = 0.0
+            standing, fixed_point = lower, p[k] + soles[k, lower]
+            fixed_point[2] = 0.0
     return p, R
 
 

@@ -43,15 +43,15 @@ def turn_meshes(root: etree._Element) -> int:
         if not path.lower().endswith(".dae"):
             continue
         with open_file(Path(path), ModelError, "MESH_SIZE", "mesh") as file:
-            found = _UP.search(file.read(_HEAD))
-        if found is None or found[1] not in _TURNS:
+            match = _UP.search(file.read(_HEAD))
+        if match is None or match[1] not in _TURNS:
             continue
         shape = mesh.getparent().getparent()
         origin = shape.find("origin")
         if origin is None:
             origin = etree.SubElement(shape, "origin")
         R = rotation_from_rpy([float(word) for word in origin.get("rpy", "0 0 0").split()])
-        origin.set("rpy", exact_text(rpy_of(R @ _TURNS[found[1]])))
+        origin.set("rpy", exact_text(rpy_of(R @ _TURNS[match[1]])))
         origin.set("xyz", origin.get("xyz", exact_text((0.0, 0.0, 0.0))))
         count += 1
     return count

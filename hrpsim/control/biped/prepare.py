@@ -116,22 +116,22 @@ def prepare_biped(
     """
     check_arguments(prepare_biped, locals(), ModelError)
     options = options or BipedOptions()
-    given = load_model(
+    source_model = load_model(
         source,
         base="free",
         package_paths=package_paths,
         xacro_arguments=xacro_arguments,
         accept_nonphysical_inertia=options.accept_nonphysical_inertia,
     )
-    label = given.source
-    root = read_urdf(given.urdf, label, False).root
+    label = source_model.source
+    root = read_urdf(source_model.urdf, label, False).root
     folder = Path(source).absolute().parent if os.path.exists(source) else None
     name_files_wholly(root, Resources(folder, package_paths), label)
-    given, biped, findings = _find_parts(root, given, options)
-    findings += _hold_followers(root, given, biped)
-    base = _add_base(root, given, biped)
+    source_model, biped, findings = _find_parts(root, source_model, options)
+    findings += _hold_followers(root, source_model, biped)
+    base = _add_base(root, source_model, biped)
     soles = _add_feet(root, biped, options)
-    findings += [_add_force_sensors(root, given, biped), _add_imu(root, given, base)]
+    findings += [_add_force_sensors(root, source_model, biped), _add_imu(root, source_model, base)]
     findings.append(_add_servos(root, base, _loaded(root, label, "none"), biped, soles))
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
@@ -153,19 +153,19 @@ def _find_parts(
     biped = biped_of(given, feet, options.sole)
     turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
     if not turned:
-        return given, biped, _found(given, biped)
+        return given, biped, _describe_parts(given, biped)
     given = _loaded(root, given.source, "hull")
     biped = biped_of(given, feet)
     text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
-    return given, biped, [*_found(given, biped), PreparationFinding("meshes", text, True)]
+    return given, biped, [*_describe_parts(given, biped), PreparationFinding("meshes", text, True)]
 
 
 def _hold_followers(root, model: Model, biped: Biped) -> list[PreparationFinding]:
     """Fix mimic joints, and joints between the base and the legs, at zero. Report the joints."""
     followers = model.system.mimic_dof >= 0
     names = [j.name for j in model.joints if j.joint_type != FREE and followers[j.v_index]]
-    held = _hold(root, [*biped.above, *names])
-    return [PreparationFinding("held", ", ".join(held), True)] if held else []
+    held_joints = _hold(root, [*biped.above, *names])
+    return [PreparationFinding("held", ", ".join(held_joints), True)] if held_joints else []
 
 
 def _add_servos(
@@ -195,7 +195,7 @@ def _loaded(root, label: str, meshes: str) -> Model:
     return replace(model, source=label)
 
 
-def _found(model: Model, biped: Biped) -> list[PreparationFinding]:
+def _describe_parts(model: Model, biped: Biped) -> list[PreparationFinding]:
     left, right = biped.legs
     size = left.outline.max(axis=0) - left.outline.min(axis=0)
     ahead = biped.R[:, 0].round(3).tolist()
@@ -292,7 +292,9 @@ def _add_force_sensors(root, model: Model, biped: Biped) -> PreparationFinding:
     """Add tared force sensors in the soles of feet that have none."""
     feet = [model.frame(leg.foot).body for leg in biped.legs]
     in_feet = (sensor for sensor in model.sensors if sensor.body in feet)
-    own = [one for one in in_feet if (one.kind, one.reversed) == ("force_torque", False)]
+    own = [
+        sensor for sensor in in_feet if (sensor.kind, sensor.reversed) == ("force_torque", False)
+    ]
     tared = {sensor.body for sensor in own if sensor.tare}
     names = []
     for leg, body in zip(biped.legs, feet):

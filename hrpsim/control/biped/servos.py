@@ -153,7 +153,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     shares = deflections = _yield(C, K + G, slope)
     if math.isinf(deflections[0]):
         shares = np.abs(C @ np.linalg.eigh(K + G)[1][:, 0])
-    chosen = tuple(name for name, share in zip(names, shares) if share >= 0.5 * shares.max())
+    chosen = tuple(name for name, fraction in zip(names, shares) if fraction >= 0.5 * shares.max())
     return StaticHold(chosen, float(deflections.max()), float(factor))
 
 

@@ -67,13 +67,13 @@ def name_files_wholly(root: etree._Element, resources: Resources, label: str) ->
         if not uri or element.getparent().tag != "geometry":
             continue
         try:
-            found = resources.locate(uri).absolute()
+            path = resources.locate(uri).absolute()
         except FileNotFoundError as cause:
             if holder.tag != "visual":
                 raise ModelError(f"{label}: missing mesh: {cause}") from cause
             holder.getparent().remove(holder)
             continue
-        element.set("filename", f"file://{quote(str(found))}")
+        element.set("filename", f"file://{quote(str(path))}")
 
 
 class BushSet(NamedTuple):

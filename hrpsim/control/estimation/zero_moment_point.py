@@ -64,8 +64,8 @@ class MeasuredZmp:
         self, robot: Robot, sensors: Sequence[str], wrench_of: Callable[[str], np.ndarray]
     ) -> None:
         self._robot, self._wrench_of = robot, wrench_of
-        found = [robot.sensors[name].description for name in sensors]
-        self._feet = [(sensor, sole_depth(robot.model, sensor)) for sensor in found]
+        descriptions = [robot.sensors[name].description for name in sensors]
+        self._feet = [(sensor, sole_depth(robot.model, sensor)) for sensor in descriptions]
         self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
 
     def point(self) -> tuple[float, float, float] | None:

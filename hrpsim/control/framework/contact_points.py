@@ -33,12 +33,12 @@ class ContactPoints(NamedTuple):
 
 def pressing_points(robot: Robot) -> ContactPoints:
     """Return the contact points that press on a robot, in the order of the world's contacts."""
-    found = robot.contact_arrays()
-    pressing = found.forces.any(axis=1)
+    contacts = robot.contact_arrays()
+    pressing = contacts.forces.any(axis=1)
     names = cast(World, robot.world).link_names
-    links = found.links[pressing] - names.index((robot.name, robot.model.link_names[0]))
+    links = contacts.links[pressing] - names.index((robot.name, robot.model.link_names[0]))
     positions, orientations = robot.link_poses()
-    points, forces = found.points[pressing], found.forces[pressing]
+    points, forces = contacts.points[pressing], contacts.forces[pressing]
     return ContactPoints(links, points, forces, positions[links], orientations[links])
 
 

@@ -210,8 +210,8 @@ def period_of(controller: Controller) -> float:
             f"{type(controller).__name__}: the period must be a time > 0 s, got "
             f"{shown_value(controller.period)}"
         )
-    what = f"the period of {type(controller).__name__}"
-    if text := long_period(what, controller.period, SLOWEST_SAMPLES):
+    label = f"the period of {type(controller).__name__}"
+    if text := long_period(label, controller.period, SLOWEST_SAMPLES):
         if controller.period > _LONGEST:
             raise ControllerError(text)
         warnings.warn(text, ModelWarning, stacklevel=3)

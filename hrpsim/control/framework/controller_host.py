@@ -58,7 +58,7 @@ class Perception:
 
     def reset(self) -> None:
         """Clear noise, delays and estimate. The next state is the first state of a run."""
-        self._past = {what: deque[Any](maxlen=n + 1) for what, n in self._needs.delays.items()}
+        self._past = {name: deque[Any](maxlen=n + 1) for name, n in self._needs.delays.items()}
         if self._estimator is not None:
             self._estimator.reset()
 
@@ -224,8 +224,8 @@ class ControllerHost:
             raise ControllerError(
                 f"{self.name}.control returned a Command without positions, velocities or efforts"
             )
-        given = zip(Command._fields, command[:3])
-        return Command(*(None if v is None else self._values(what, v) for what, v in given))
+        fields = zip(Command._fields, command[:3])
+        return Command(*(None if v is None else self._values(name, v) for name, v in fields))
 
     def _mixed(self, command: Command) -> Command:
         """Return a command with modes, with NaN for each value that a joint does not use."""
@@ -239,17 +239,17 @@ class ControllerHost:
             )
         fields = []
         rows = zip(MODES, Command._fields, chosen, used_by(modes), strict=False)
-        for mode, what, needed, mine in rows:
+        for mode, field, needed, mine in rows:
             values = command[mode]
             if values is None and needed.any():
                 joint = self.joint_names[int(np.argmax(needed))]
                 raise ControllerError(
                     f"{self.name}: joint {joint!r} is commanded by {MODES[mode]}, but the command "
-                    f"has no {what}"
+                    f"has no {field}"
                 )
             if values is not None:
-                vector = self._numbers(what, values)
-                self._values(what, np.where(mine, vector, 0.0))
+                vector = self._numbers(field, values)
+                self._values(field, np.where(mine, vector, 0.0))
                 values = np.where(mine, vector, np.nan)
             fields.append(values)
         positions, velocities, efforts = fields

@@ -101,17 +101,17 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
     known = [JOINTS, BASE, CONTACTS, ZMP, *(sensor.name for sensor in model.sensors)]
     times = given if isinstance(given, Mapping) else dict.fromkeys(known, given)
     delays = {}
-    for what, time in times.items():
-        if what not in known:
-            raise ControllerError(f"{who}: needs: delays: {unknown_name('entry', what, known)}")
+    for entry, time in times.items():
+        if entry not in known:
+            raise ControllerError(f"{who}: needs: delays: {unknown_name('entry', entry, known)}")
         ticks = round(time / period)
         if abs(ticks * period - time) > 1e-6 * period:
             low = int(time / period)
             raise ControllerError(
-                f"{who}: needs: delays: {what}: {time:g} s is not a whole multiple of the "
+                f"{who}: needs: delays: {entry}: {time:g} s is not a whole multiple of the "
                 f"controller's period. The nearest are {low * period:g} s and "
                 f"{(low + 1) * period:g} s"
             )
         if ticks:
-            delays[what] = ticks
+            delays[entry] = ticks
     return delays

@@ -106,10 +106,10 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        shown = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
+        described = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
         raise ControllerError(
             f"parameters file {str(path)!r}: must be a mapping from names to values, got "
-            f"{shown or shown_value(content)}"
+            f"{described or shown_value(content)}"
         )
     if kinds is not None:
         _, keys, mistake = _checked(kinds, content)

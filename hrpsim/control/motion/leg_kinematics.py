@@ -110,7 +110,7 @@ class LegKinematics:
         yaw, roll, hip, knee, ankle, ankle_roll = origin
         self.hip_center = np.array([yaw[0], yaw[1], roll[2]])
         ankle_p = np.array([ankle[0], ankle_roll[1], ankle[2]])
-        for distance, what in (
+        for distance, axes in (
             (roll[1] - yaw[1], "hip yaw and hip roll axes"),
             (np.hypot(*(hip - self.hip_center)[[0, 2]]), "hip pitch axis and hip centre"),
             (ankle_roll[2] - ankle[2], "ankle pitch and ankle roll axes"),
@@ -118,7 +118,7 @@ class LegKinematics:
             if abs(distance) > _OFFSET_TOLERANCE:
                 raise ModelError(
                     f"{model.source}: the leg of {', '.join(self.joint_names)} has no closed-form "
-                    f"inverse. The {what} must intersect, but their distance is "
+                    f"inverse. The {axes} must intersect, but their distance is "
                     f"{abs(distance):.3g} m"
                 )
         thigh, shank = (knee - hip)[[2, 0]], (ankle - knee)[[2, 0]]
@@ -148,13 +148,13 @@ class LegKinematics:
         """
         angles, leg = np.empty(JOINT_COUNT), self.record[0]
         self._target["R"], self._target["p"] = orientation, position
-        missed = _solve_leg(leg, self._target[0], angles)
-        if missed == _TOO_NEAR and not clamp:
+        status = _solve_leg(leg, self._target[0], angles)
+        if status == _TOO_NEAR and not clamp:
             raise UnreachableError(
                 f"the hip centre is {leg['rho']:.4f} m from the foot's ankle roll axis. The leg's "
                 f"lateral offset is {abs(leg['lateral']):.4f} m"
             )
-        if missed == _OUT_OF_REACH and not clamp:
+        if status == _OUT_OF_REACH and not clamp:
             raise UnreachableError(
                 f"hip and ankle are {leg['length']:.4f} m apart in the leg's plane. The leg "
                 f"reaches from {self.shortest:.4f} to {self.longest:.4f} m"

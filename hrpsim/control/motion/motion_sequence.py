@@ -60,12 +60,12 @@ class Channel:
                 "a channel needs times (n,) and values (n, width) with n > 0. Got shapes "
                 f"{times.shape} and {values.shape}"
             )
-        for what, array in (("time", times), ("value", values)):
+        for quantity, array in (("time", times), ("value", values)):
             within = np.abs(array) <= LARGEST_SAMPLE
             if not within.all():
                 at = tuple(np.argwhere(~within)[0])
                 bad = "not finite" if not np.isfinite(array[at]) else f"over {LARGEST_SAMPLE:g}"
-                raise SequenceError(f"sample {at[0]} has a {what} that is {bad}: {array[at]}")
+                raise SequenceError(f"sample {at[0]} has a {quantity} that is {bad}: {array[at]}")
         if (k := last_in_order(times)) is not None:
             raise SequenceError(
                 f"times must increase, but sample {k} is at {times[k]!s} s and sample {k + 1} at "
@@ -89,13 +89,13 @@ class Channel:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
         i, s, h, rise = self._within(times)
         m, c = self._derivatives
-        square, rest = s * s, 1.0 - s
-        late, early = square * s, rest * rest * rest
+        square, to_end = s * s, 1.0 - s
+        late, early = square * s, to_end * to_end * to_end
         result = self.values[i] + rise * (late * (10.0 + s * (6.0 * s - 15.0)))
         result += h * (
-            s * early * (1.0 + 3.0 * s) * m[i] - late * rest * (4.0 - 3.0 * s) * m[i + 1]
+            s * early * (1.0 + 3.0 * s) * m[i] - late * to_end * (4.0 - 3.0 * s) * m[i + 1]
         )
-        result += 0.5 * h * h * (square * early * c[i] + late * rest * rest * c[i + 1])
+        result += 0.5 * h * h * (square * early * c[i] + late * to_end * to_end * c[i + 1])
         result[np.asarray(times) >= self.times[-1]] = self.values[-1]
         return result
 

@@ -126,11 +126,11 @@ class NumericalLeg:
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
-        missed = _search_leg(self.links, self.search[0], target[0], self._work[0], angles)
-        if not missed <= _REACHED and not clamp:
+        residual = _search_leg(self.links, self.search[0], target[0], self._work[0], angles)
+        if not residual <= _REACHED and not clamp:
             raise UnreachableError(
                 f"the leg of {', '.join(self.joint_names)} does not reach the foot's position "
-                f"{np.round(np.asarray(position), 4).tolist()} m. It misses by {missed:.2g} m"
+                f"{np.round(np.asarray(position), 4).tolist()} m. It misses by {residual:.2g} m"
             )
         return angles
 
@@ -166,17 +166,17 @@ def search_leg(
     Returns:
         the error [m]. A rotation by 1 rad counts as the length of the leg.
     """
-    missed = _search(links, search, target, work, _BENT[0], angles_out)
+    residual = _search(links, search, target, work, _BENT[0], angles_out)
     for bent in _BENT[1:]:
-        if missed <= _REACHED and search.sense * angles_out[_KNEE] > -_BACKWARD:
+        if residual <= _REACHED and search.sense * angles_out[_KNEE] > -_BACKWARD:
             break
         tried = search.tried
         off = _search(links, search, target, work, bent, tried)
-        if off <= max(missed, _REACHED) and search.sense * tried[_KNEE] > -_BACKWARD:
-            missed = off
+        if off <= max(residual, _REACHED) and search.sense * tried[_KNEE] > -_BACKWARD:
+            residual = off
             for k in range(JOINT_COUNT):
                 angles_out[k] = tried[k]
-    return missed
+    return residual
 
 
 @inner_kernel
@@ -195,10 +195,10 @@ def _search(
     for k in range(JOINT_COUNT):
         angles_out[k] = 0.0
     angles_out[_KNEE] = search.sense * bent
-    missed = solve_chain(links, target, search.length, _EXACT, work, angles_out)
+    residual = solve_chain(links, target, search.length, _EXACT, work, angles_out)
     for k in range(JOINT_COUNT):
         angles_out[k] = math.pi - (math.pi - angles_out[k]) % (2.0 * math.pi)
-    return missed
+    return residual
 
 
 _search_leg = prepared(search_leg)

@@ -99,11 +99,11 @@ class PostureSolver:
         """Set the springs' deflections under the load of `stance` on the soles."""
         weight = self.model.mass * STANDARD_GRAVITY
         wrenches = {}
-        for sole, share, (x, y) in zip(self.soles, stance.shares, stance.pressures):
-            force = weight * share
+        for sole, fraction, (x, y) in zip(self.soles, stance.shares, stance.pressures):
+            force = weight * fraction
             wrenches[sole] = (0.0, 0.0, force, y * force, -x * force, 0.0)
-        rest = np.zeros(self.model.nv)
-        effort = inverse_dynamics(self.model, self._q, rest, rest, wrenches)
+        zeros = np.zeros(self.model.nv)
+        effort = inverse_dynamics(self.model, self._q, zeros, zeros, wrenches)
         system, k = self.model.system, self._sprung_v
         self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
 

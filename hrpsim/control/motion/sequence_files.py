@@ -55,18 +55,18 @@ def read_sequence(
     base = _without_extension(basename)
     columns = tuple(controlled_joints(model) if joint_names is None else joint_names)
     _check_names(columns, model)
-    found = _files(base)
-    if "pos" not in found:
-        raise SequenceError(_no_positions(base, found))
+    files = _files(base)
+    if "pos" not in files:
+        raise SequenceError(_no_positions(base, files))
     names = tuple(name for name in columns if name is not None)
-    kept = [k for k, name in enumerate(columns) if name is not None]
+    indices = [k for k, name in enumerate(columns) if name is not None]
     channels = {}
-    for kind, path in found.items():
+    for kind, path in files.items():
         if kind in ("pos", "torque"):
             labels = tuple(name or "left out" for name in columns)
             channel = _read_channel(path, kind, labels)
-            if len(kept) < len(columns):
-                channel = Channel(channel.times, channel.values[:, kept])
+            if len(indices) < len(columns):
+                channel = Channel(channel.times, channel.values[:, indices])
         else:
             channel = _read_channel(path, kind, COLUMNS.get(kind))
         channels[kind] = channel

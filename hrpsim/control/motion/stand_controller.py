@@ -223,7 +223,7 @@ def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarr
     kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
     v, dv = _without_quaternion(rates), _without_quaternion(accelerations)
     needed = inverse_dynamics_along(model, motion, v, dv)[:, :6]
-    borne = [_borne(model, q, soles, *rest) for q, *rest in zip(motion, shares, needed)]
+    borne = [_borne(model, q, soles, *loads) for q, *loads in zip(motion, shares, needed)]
     efforts = inverse_dynamics_along(model, motion, v, dv, soles, borne)
     return motion[:, at_q] + (efforts[:, at_v] + kd * v[:, at_v]) / kp
 
@@ -241,10 +241,11 @@ def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
     R_base = link_pose(model, q, model.base_link)[1]
     force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
     poses = [link_pose(model, q, sole) for sole in soles]
-    for share, (p, _) in zip(shares, poses):
-        moment = moment - np.cross(p - q[:3], share * force)
+    for fraction, (p, _) in zip(shares, poses):
+        moment = moment - np.cross(p - q[:3], fraction * force)
     return [
-        share * np.concatenate([R.T @ force, R.T @ moment]) for share, (_, R) in zip(shares, poses)
+        fraction * np.concatenate([R.T @ force, R.T @ moment])
+        for fraction, (_, R) in zip(shares, poses)
     ]
 
 

@@ -82,8 +82,8 @@ class PreviewControl:
             (centre of mass (n, axes) [m], ZMP (n, axes) [m]).
         """
         reference = np.asarray(reference, dtype=np.float64)
-        rest = PreviewState.at_rest(np.broadcast_to(start, reference.shape[1:]))
-        return self.resume(reference, rest, len(reference), 0)[:2]
+        state = PreviewState.at_rest(np.broadcast_to(start, reference.shape[1:]))
+        return self.resume(reference, state, len(reference), 0)[:2]
 
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Continue to track a ZMP reference from a state of preview control.
@@ -100,8 +100,8 @@ class PreviewControl:
         Returns:
             (centre of mass (count, axes) [m], ZMP (count, axes) [m], state at sample `stop`).
         """
-        held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
-        changes = np.diff(np.concatenate([reference, held]), axis=0)
+        extension = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
+        changes = np.diff(np.concatenate([reference, extension]), axis=0)
         previewed = [np.correlate(axis, self.preview_gains, "valid") for axis in changes.T]
         com, zmp = np.empty((count, reference.shape[1])), np.empty((count, reference.shape[1]))
         (motion, before, jerk), then = state, state

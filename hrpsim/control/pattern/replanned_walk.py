@@ -145,7 +145,7 @@ class ReplannedWalk:
         """
         velocity = self.limits.within(velocity)
         if self.is_standing and not any(velocity):
-            return self._rest
+            return self._standing_section
         side = self._next_side(velocity)
         parts = _SHORTENED if any(velocity) else _SHORTENED[:1]
         for part in parts:
@@ -201,9 +201,9 @@ class ReplannedWalk:
         """Return the section of a plan up to the first touch-down, where the next plan begins."""
         made = next((p for p in phases[1:] if p.target is not None), None)
         count = round((made or phases[-1]).end / self.period)
-        found = self._motion(phases, count)
-        _check_limits(self.body.model, found.motion, self.period)
-        section = self._section(found, count, footsteps)
+        planned = self._motion(phases, count)
+        _check_limits(self.body.model, planned.motion, self.period)
+        section = self._section(planned, count, footsteps)
         if self._before is not None:
             for name in _RATES:  # differences across the junction would mix two plans
                 getattr(section, name)[0] = getattr(self._before, name)[-1]
@@ -211,16 +211,16 @@ class ReplannedWalk:
         if made is None:
             self._swung, self.is_standing = None, True
             self._state = PreviewState.at_rest(section.com[-1, :2])
-            self._last = found.motion[count + 1]
-            self._offsets = -turned(self.body.com[None, :2], found.waist[-1:, 3])
-            rest = (np.repeat(values[-1:], 2, axis=0) for values in section[:-1])
-            self._rest = WalkSection(*rest, footsteps=())
+            self._last = planned.motion[count + 1]
+            self._offsets = -turned(self.body.com[None, :2], planned.waist[-1:, 3])
+            arrays = (np.repeat(values[-1:], 2, axis=0) for values in section[:-1])
+            self._standing_section = WalkSection(*arrays, footsteps=())
         else:
             self.stance = {**self.stance, footsteps[0].side: footsteps[0]}
             self._swung = made._replace(begin=made.begin - made.end, end=0.0)
             self.is_standing = False
-            self._state, self._last = found.state, found.motion[count]
-            self._offsets = found.offsets[count:]
+            self._state, self._last = planned.state, planned.motion[count]
+            self._offsets = planned.offsets[count:]
         return section
 
     def _motion(self, phases: list[Phase], count: int) -> _Motion:
@@ -230,8 +230,8 @@ class ReplannedWalk:
         times = np.arange(n) * period
         every = np.arange(max(round(phases[-1].end / period) + 1, n)) * period
         soles = sole_trajectories(phases, gait.step_height, times)
-        rest = body.com[0] - body.stance[0].x
-        reference = zmp_reference(phases, gait, rest, self._inset, every)
+        offset = body.com[0] - body.stance[0].x
+        reference = zmp_reference(phases, gait, offset, self._inset, every)
         heights = ground_heights(phases, times)
         waist = np.empty((n, 4))
         waist[:, 2] = body.waist_height + waist_rises(phases, times)
@@ -266,17 +266,17 @@ class ReplannedWalk:
         efforts = inverse_dynamics_along(body.model, motion, v, dv)
         wrenches = in_world(motion, efforts[:, :6])[1:-1]
         com = body.center_of_mass(motion)
-        now = slice(0, count + 1)
+        span = slice(0, count + 1)
         return WalkSection(
             motion=motion[1:-1],
             efforts=efforts[1:-1],
             com=com[1:-1],
             com_velocity=(com[2:] - com[:-2]) / (2.0 * self.period),
-            zmp=zero_moment_points(wrenches, found.heights[now]),
+            zmp=zero_moment_points(wrenches, found.heights[span]),
             vertical_force=wrenches[:, 2],
-            soles=found.soles[now],
-            waist=found.waist[now],
-            contact=found.contact[now],
+            soles=found.soles[span],
+            waist=found.waist[span],
+            contact=found.contact[span],
             footsteps=tuple(footsteps),
         )
 

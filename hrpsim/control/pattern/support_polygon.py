@@ -43,14 +43,14 @@ def lowest_points(model: Model, body: int, up) -> np.ndarray:
     Points are in the body's frame. up: the upward direction in this frame (3,). Returns no points
     (0, 3) if the body has no shapes.
     """
-    found = [
+    parts = [
         shape.p + _low_points(shape.geometry, shape.R.T @ up) @ shape.R.T
         for shape in model.shapes
         if shape.body == body
     ]
-    if not found:
+    if not parts:
         return np.empty((0, 3))
-    points = np.concatenate(found)
+    points = np.concatenate(parts)
     heights = points @ up
     return points[heights < heights.min() + _FLAT]
 
@@ -131,23 +131,23 @@ def inset(polygon, margin: float) -> np.ndarray:
     left, the result is a single point, the mean of the corners.
     """
     polygon = np.asarray(polygon, dtype=np.float64)
-    kept = polygon
+    clipped = polygon
     for a, b in zip(polygon, np.roll(polygon, -1, axis=0)):
         edge = (b - a) / np.linalg.norm(b - a)
         inward = np.array([-edge[1], edge[0]])
-        depth = (kept - a) @ inward - margin
+        depth = (clipped - a) @ inward - margin
         corners = []
-        for i in range(len(kept)):
-            j = (i + 1) % len(kept)
+        for i in range(len(clipped)):
+            j = (i + 1) % len(clipped)
             if depth[i] >= 0.0:
-                corners.append(kept[i])
+                corners.append(clipped[i])
             if (depth[i] >= 0.0) != (depth[j] >= 0.0):
                 part = depth[i] / (depth[i] - depth[j])
-                corners.append(kept[i] + part * (kept[j] - kept[i]))
+                corners.append(clipped[i] + part * (clipped[j] - clipped[i]))
         if not corners:
             return polygon.mean(axis=0, keepdims=True)
-        kept = np.array(corners)
-    return kept
+        clipped = np.array(corners)
+    return clipped
 
 
 @kernel

@@ -85,12 +85,12 @@ class VelocityCommands:
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         self._waiting: deque[tuple[float, Velocity]] = deque()
-        self._last, self._now = (-math.inf, Velocity()), -math.inf
+        self._last, self._read_until = (-math.inf, Velocity()), -math.inf
 
     def add(self, velocity: Velocity, time: float) -> None:
         """Add a velocity that applies from `time` [s] on. Raises ControllerError if not finite."""
-        given = as_numbers("velocity and time", [*velocity, time], ControllerError)
-        if not (np.abs(given) <= LARGEST_COMMAND).all():
+        numbers = as_numbers("velocity and time", [*velocity, time], ControllerError)
+        if not (np.abs(numbers) <= LARGEST_COMMAND).all():
             raise ControllerError(
                 f"velocity {tuple(velocity)} at {time} s: each component must be finite and at "
                 f"most {LARGEST_COMMAND:g} m/s or rad/s in size"
@@ -110,7 +110,7 @@ class VelocityCommands:
 
         Call with times that do not decrease, except after `restart`.
         """
-        self._now = time
+        self._read_until = time
         while self._waiting and self._waiting[0][0] <= time:
             self._last = self._waiting.popleft()
         since, velocity = self._last
@@ -118,6 +118,6 @@ class VelocityCommands:
 
     def restart(self, now: float) -> None:
         """Forget the commands before `now` [s], or all commands if time has gone back to `now`."""
-        later = [given for given in self._waiting if given[0] >= now >= self._now]
+        later = [entry for entry in self._waiting if entry[0] >= now >= self._read_until]
         self._waiting = deque(later)
-        self._last, self._now = (-math.inf, Velocity()), now
+        self._last, self._read_until = (-math.inf, Velocity()), now

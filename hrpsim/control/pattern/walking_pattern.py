@@ -247,20 +247,20 @@ def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndar
         for phase in phases:
             if phase.target is None or phase.target.side != side:
                 continue
-            now = in_air(phase, times)
+            airborne = in_air(phase, times)
             start, goal = _pose(getattr(phase, side)), _pose(phase.target)
             trajectories[times > 0.5 * (phase.begin + phase.end), foot] = goal
-            part = (times[now] - phase.begin) / (phase.end - phase.begin)
+            part = (times[airborne] - phase.begin) / (phase.end - phase.begin)
             rise, highest = goal[2] - start[2], max(start[2], goal[2] + phase.target.obstacle)
             passes = highest > max(start[2], goal[2]) + _FLAT
             usual = _TRAVEL[int(np.sign(rise)) if abs(rise) > _FLAT else 0]
             begin, top, end = _OVER if passes else usual
             travelled = smooth_step((part - begin) / (end - begin))
-            trajectories[now, foot] = start + travelled[:, None] * (goal - start)
+            trajectories[airborne, foot] = start + travelled[:, None] * (goal - start)
             apex = highest + phase.target.clearance * step_height
             rising = start[2] + (apex - start[2]) * smooth_step(part / top)
             falling = goal[2] + (apex - goal[2]) * smooth_step((1.0 - part) / (1.0 - top))
-            trajectories[now, foot, 2] = np.where(part < top, rising, falling)
+            trajectories[airborne, foot, 2] = np.where(part < top, rising, falling)
     return trajectories
 
 

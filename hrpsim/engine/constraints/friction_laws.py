@@ -53,7 +53,7 @@ def friction_axes(law: int, angle: float, slip_x: float, slip_y: float) -> tuple
 
     Args:
         law: friction law in this step.
-        angle: angle drawn when the contact began [rad].
+        angle: random angle of the contact, the same for its whole life [rad].
         slip_x: slip along the first tangent [m/s].
         slip_y: slip along the second tangent [m/s].
 

@@ -27,6 +27,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vec6,
     Vector,
 )
+from hrpsim.engine.kinematics.ball_joint import ball_quaternion
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotated
 from hrpsim.engine.spatial.sine_cosine import sine_cosine
@@ -94,7 +95,7 @@ def _add_to_parent(
     """Add mass, first moment and momentum of a body's subtree to the parent's subtree."""
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
-    if revolute:
+    if revolute and body.ball == 0:
         sine, cosine = sine_cosine(q[body.q_index])
     m, L, t = here.mass, body.placement_R, body.placement_p
     hx, hy, hz = here.moment[0], here.moment[1], here.moment[2]
@@ -104,6 +105,10 @@ def _add_to_parent(
         px, py = px - rate * hy, py + rate * hx
         hx, hy = cosine * hx - sine * hy, sine * hx + cosine * hy
         px, py = cosine * px - sine * py, sine * px + cosine * py
+        if body.ball == 1:
+            x, y, z, w = ball_quaternion(q, body.q_index)
+            hx, hy, hz = rotated(x, y, z, w, hx, hy, hz)
+            px, py, pz = rotated(x, y, z, w, px, py, pz)
     elif body.joint_type == PRISMATIC:
         pz += m * velocity[body.v_index]
         hz += m * q[body.q_index]

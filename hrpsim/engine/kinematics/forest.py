@@ -19,6 +19,7 @@ BODY = np.dtype(
         ("parent", "i8"),  # -1 for a body that hangs on the world
         ("root", "i8"),
         ("joint_type", "i8"),
+        ("ball", "i8"),  # 1, 2 or 3 for the bodies of a ball joint (hrpsim.model.system), else 0
         ("q_index", "i8"),
         ("v_index", "i8"),
         ("placement_R", "f8", (3, 3)),

@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.fields import new_array
 from hrpsim.engine.compile.kernel_types import Index, Kinematics, Records, Vector
+from hrpsim.engine.kinematics.ball_joint import turn_by_ball
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotation_from_quaternion
 from hrpsim.engine.spatial.sine_cosine import sine_cosine
@@ -113,11 +114,14 @@ def place_body(forest: Forest, q: Vector, i: Index, kinematics_out: Records[Kine
             R[a, 1] = x * xy + y * yy + z * zy
             R[a, 2] = x * xz + y * yz + z * zz
     if joint == REVOLUTE:
-        sine, cosine = sine_cosine(q[body.q_index])
-        for a in range(3):
-            x, y = R[a, 0], R[a, 1]
-            R[a, 0] = cosine * x + sine * y
-            R[a, 1] = cosine * y - sine * x
+        if body.ball == 0:
+            sine, cosine = sine_cosine(q[body.q_index])
+            for a in range(3):
+                x, y = R[a, 0], R[a, 1]
+                R[a, 0] = cosine * x + sine * y
+                R[a, 1] = cosine * y - sine * x
+        elif body.ball == 1:
+            turn_by_ball(q, body.q_index, R)
         zx, zy, zz = R[0, 2], R[1, 2], R[2, 2]
         S[0], S[1], S[2] = zx, zy, zz
         S[3] = p[1] * zz - p[2] * zy
@@ -155,6 +159,12 @@ def move_body(
     wx, wy, wz, lx, ly, lz = u[0], u[1], u[2], u[3], u[4], u[5]
     v[0], v[1], v[2] = wx + sx, wy + sy, wz + sz
     v[3], v[4], v[5] = lx + tx, ly + ty, lz + tz
+    if body.ball > 1:  # the axes of a ball joint rotate with the moved body
+        base = forest.bodies[i - body.ball + 1].parent
+        if base < 0:
+            return
+        u = kinematics_out[base].v
+        wx, wy, wz, lx, ly, lz = u[0], u[1], u[2], u[3], u[4], u[5]
     # v_parent x (S rate): the same as v x (S rate), for S x S = 0
     c[0] = wy * sz - wz * sy
     c[1] = wz * sx - wx * sz

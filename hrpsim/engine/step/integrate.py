@@ -11,6 +11,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, joint_forces
+from hrpsim.engine.kinematics.ball_joint import shorten_ball, write_ball_rate
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
@@ -230,7 +231,7 @@ def stage_acceleration(s: Scene, part: float) -> int:
 def configuration_rate(forest: Forest, q: Vector, velocity: Vector, rate_out: Vector) -> None:
     """Write the time derivative of the configuration, dq/dt (nq,).
 
-    The derivative of a quaternion q is omega q / 2.
+    The derivative of a quaternion q is omega q / 2. Ball joints: `write_ball_rate`.
     """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -244,14 +245,19 @@ def configuration_rate(forest: Forest, q: Vector, velocity: Vector, rate_out: Ve
             rate_out[j + 4] = wy * w + wz * x - wx * z
             rate_out[j + 5] = wz * w + wx * y - wy * x
             rate_out[j + 6] = -wx * x - wy * y - wz * z
+        elif body.ball != 0:
+            if body.ball == 1:
+                write_ball_rate(q, j, velocity, k, rate_out)
         elif joint != FIXED:
             rate_out[j] = velocity[k]
 
 
 @inner_kernel
 def normalise_quaternions(forest: Forest, q: Vector) -> None:
-    """Normalise the quaternions of all free bodies."""
+    """Normalise the quaternions of all free bodies, and shorten rotation vectors to pi."""
     for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].ball == 1:
+            shorten_ball(q, forest.bodies[i].q_index)
         if forest.bodies[i].joint_type == FREE:
             j = forest.bodies[i].q_index + 3
             square = q[j] ** 2 + q[j + 1] ** 2 + q[j + 2] ** 2 + q[j + 3] ** 2

@@ -336,6 +336,14 @@ class BoundRecording:
         given = self.recording
         joints = (*given.joints, *(given.command_joints or ()))
         require_names("joint", joints, known, FitError, where=self.name)
+        if robot is not None and given.velocities is None:
+            model = robot.model
+            balls = [name for name in given.joints if model.system.ball[model.joint(name).body]]
+            if balls:
+                raise FitError(
+                    f"{self.name}: parts of ball joints need velocities (the angular velocity in"
+                    f" the moved body): {', '.join(balls)}"
+                )
         missing = [joint for joint in known if joint not in given.joints]
         if missing:
             warnings.warn(

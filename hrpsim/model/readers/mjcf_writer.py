@@ -142,15 +142,15 @@ class _Writer:
                 place = place.then(joint.origin)
                 chain.append((joint, place))
             child = body.add_body(name=joint.child, **self._placed("body", joint.child, place))
-            for one, frame in chain:
-                self._joint(child, one, place.inverse().then(frame))
+            for member, frame in chain:
+                self._joint(child, member, place.inverse().then(frame))
             self._body(child, joint.child)
 
     def _is_between(self, link: str) -> bool:
         """Return whether a link is a massless intermediate between two joints."""
         data = self.robot.links[link]
         is_empty = data.inertial is None and not data.collisions and not data.visuals
-        return is_empty and [one.type != "floating" for one in self.below[link]] == [True]
+        return is_empty and [joint.type != "floating" for joint in self.below[link]] == [True]
 
     def _joint(self, body: Any, joint: JointData, frame: Placement) -> None:
         """Add a joint, whose frame is `frame` in the body with all joints at zero."""
@@ -159,6 +159,10 @@ class _Writer:
             return
         if joint.type == "floating":
             body.add_freejoint(name=joint.name)
+            return
+        if joint.ball:
+            if joint.ball == 1:
+                self._ball(body, joint, frame)
             return
         turns = joint.type in ("revolute", "continuous")
         if not turns and joint.type != "prismatic":
@@ -185,6 +189,17 @@ class _Writer:
             made.actfrcrange = numbers["actuatorfrcrange"] = [-joint.effort, joint.effort]
         if 0.0 < joint.velocity < math.inf:
             self.notes.add("velocity limit of a joint", "MJCF has none", joint.name)
+
+    def _ball(self, body: Any, joint: JointData, frame: Placement) -> None:
+        """Add a ball joint, of which `joint` is the first part."""
+        name = joint.name.removesuffix("_x")
+        made = body.add_joint(name=name, pos=frame.p, type=self.mujoco.mjtJoint.mjJNT_BALL)
+        made.damping = _first(made.damping, joint.damping)
+        made.frictionloss, made.armature = joint.friction, joint.rotor_inertia
+        made.stiffness = _first(made.stiffness, joint.stiffness)
+        numbers = {"damping": joint.damping, "frictionloss": joint.friction}
+        numbers |= {"armature": joint.rotor_inertia, "stiffness": joint.stiffness}
+        self.exact["joint", name] = numbers | {"pos": frame.p}
 
     def _placed(self, tag: str, name: str, place: Placement) -> dict[str, np.ndarray]:
         """Return position and quaternion of an element, and remember all of their digits."""
@@ -218,7 +233,7 @@ class _Writer:
             geom.size = [0.5 * size for size in shape.size]
         else:
             radius, *length = shape.size
-            geom.size = [radius, *(0.5 * one for one in length), 0.0, 0.0][:3]
+            geom.size = [radius, *(0.5 * value for value in length), 0.0, 0.0][:3]
         return geom
 
     def _mesh(self, file: str) -> str:

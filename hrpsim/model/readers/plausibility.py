@@ -28,8 +28,8 @@ def if_degrees(value: float) -> str:
 
 def wide_turn(what: str, angles: Sequence[float]) -> str:
     """Return a finding if an angle of a placement [rad] exceeds 360 degrees, or else ""."""
-    found = next((angle for angle in angles if abs(angle) > _TURN * (1.0 + _ROUNDING)), None)
-    return "" if found is None else f"{what} {found:.6g} is more than a turn: {if_degrees(found)}"
+    wide = next((angle for angle in angles if abs(angle) > _TURN * (1.0 + _ROUNDING)), None)
+    return "" if wide is None else f"{what} {wide:.6g} is more than a turn: {if_degrees(wide)}"
 
 
 def radians_in_degrees(angles: Sequence[float]) -> bool:

@@ -21,6 +21,7 @@ INITIAL = "initial"  # the keyframe with the pose that the file says
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 SHOWN = 4  # names listed at most
+BALL_AS_HINGES = "written as a hinge, equal at position 0 only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,7 @@ class JointData:
     actuator: dict[str, Any] = field(default_factory=dict)  # properties of hrpsim.Actuator
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
     start: float | None = None  # position of a robot that is added to a world
+    ball: int = 0  # see hrpsim.model.system.System
     element: object = None  # of a URDF, for errors
 
 
@@ -317,9 +319,9 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 def counted(names: Iterable[str]) -> str:
     """Return "(number: 'name', 'name', ...)", with each name once."""
-    found = list(dict.fromkeys(names))
-    shown = ", ".join(map(repr, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
-    return f"({len(found)}: {shown})"
+    unique = list(dict.fromkeys(names))
+    listed = ", ".join(map(repr, unique[:SHOWN])) + (", ..." if len(unique) > SHOWN else "")
+    return f"({len(unique)}: {listed})"
 
 
 class Notes:
@@ -341,8 +343,8 @@ class Notes:
         result = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]
-            shown = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
-            count = str(len(names)) + (f": {shown}" if shown else "")
+            listed = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
+            count = str(len(names)) + (f": {listed}" if listed else "")
             result.append(f"{element} ({count}): {why}")
         return result
 

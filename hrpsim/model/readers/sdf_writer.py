@@ -77,9 +77,9 @@ class _Writer:
         taken = {_name(name) for name in self.robot.links}
         result = {}
         for name in (*self.robot.joints, *(loop.name for loop in self.robot.connections)):
-            result[name] = wanted = _name(name)
-            if wanted in taken:
-                result[name] = free_name(f"{wanted}_joint", taken)
+            result[name] = valid_name = _name(name)
+            if valid_name in taken:
+                result[name] = free_name(f"{valid_name}_joint", taken)
                 why = "called NAME_joint: no joint of SDF has the name of a link"
                 self.notes.add("joint with the name of a link", why, name)
             taken.add(result[name])
@@ -181,14 +181,14 @@ class _Writer:
     def _surface(self, collision: Any, material: str | None) -> None:
         if material is None:
             return
-        found = _FRICTION.fullmatch(material)
-        if found is None:
+        match = _FRICTION.fullmatch(material)
+        if match is None:
             self.notes.add("material", "SDF has friction, and materials have pairs", material)
             return
         friction = etree.SubElement(etree.SubElement(collision, "surface"), "friction")
         ode = etree.SubElement(friction, "ode")
         for tag in ("mu", "mu2"):
-            _text(ode, tag, found[1])
+            _text(ode, tag, match[1])
 
     def _joint(self, model: Any, joint: JointData) -> None:
         if joint.type not in _TYPES:
@@ -232,14 +232,16 @@ class _Writer:
             _text(etree.SubElement(element, "axis"), "xyz", "0 0 1")
 
     def _note_joint(self, joint: JointData) -> None:
+        if joint.ball:
+            self.notes.add("part of a ball joint", robot_data.BALL_AS_HINGES, joint.name)
         properties = {
             "rotor inertia of a joint": joint.rotor_inertia,
             "gains of a joint": joint.gains,
             "actuator of a joint": joint.actuator,
         }
-        for what, value in properties.items():
+        for property_name, value in properties.items():
             if value:
-                self.notes.add(what, "SDF has none", joint.name)
+                self.notes.add(property_name, "SDF has none", joint.name)
 
 
 def _joint_element(model: Any, name: str, kind: str, parent: str, child: str) -> Any:

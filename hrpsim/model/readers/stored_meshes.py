@@ -58,7 +58,7 @@ def cached_mesh(mesh: MeshData) -> Path:
     data = stl_of(mesh)
     name = f"{safe_name(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
     failure: OSError | None = None
-    for folder in (_kept, _temporary):
+    for folder in (_lasting, _temporary):
         try:
             path = folder() / name
             if not path.is_file() or path.stat().st_size != len(data):
@@ -99,7 +99,7 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[:60].strip(".") or "mesh"
 
 
-def _kept() -> Path:
+def _lasting() -> Path:
     """Return the folder of meshes that outlive the process."""
     return cache_home() / "meshes"
 

@@ -103,8 +103,8 @@ def _sensor(root, sensor: robot_data.SensorData) -> None:
 
 def _sampled_sensor(root, sensor: robot_data.SampledSensorData) -> None:
     settings = {key: _plain(value) for key, value in sensor.settings.items()}
-    given = {"name": sensor.name, "type": sensor.kind, **settings}
-    _origin(_extension(root, sensor.link, "sensor", **given), sensor.placement)
+    attributes = {"name": sensor.name, "type": sensor.kind, **settings}
+    _origin(_extension(root, sensor.link, "sensor", **attributes), sensor.placement)
 
 
 def _plain(value: str | float | bool) -> str:
@@ -122,14 +122,16 @@ def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
             notes.add("noise of a sensor", "not written", sensor.name)
         if sensor.reversed:
             notes.add("direction of a wrench", "that on the child", sensor.name)
-    for one in robot.all_sensors():
-        if one.topic or one.frame:
-            notes.add("topic and frame of a sensor", "not written", one.name)
+    for sensor_data in robot.all_sensors():
+        if sensor_data.topic or sensor_data.frame:
+            notes.add("topic and frame of a sensor", "not written", sensor_data.name)
     for name in robot.transmissions:
         notes.add("transmission", "not written", name)
     for joint in robot.joints.values():
         if joint.start is not None:
             notes.add("initial position of a joint", "not written", joint.name)
+        if joint.ball:
+            notes.add("part of a ball joint", robot_data.BALL_AS_HINGES, joint.name)
     return notes.lines()
 
 
@@ -229,6 +231,8 @@ def _joint_extension(root, joint: robot_data.JointData) -> None:
     if joint.stiffness:
         spring = exact_texts(stiffness=joint.stiffness, rest=joint.rest)
         _extension(root, joint.name, "spring", **spring, damping="0")
+    if joint.ball:
+        _extension(root, joint.name, "ball", part=str(joint.ball))
     if joint.rotor_inertia:
         _extension(root, joint.name, "rotor", **exact_texts(inertia=joint.rotor_inertia))
     if joint.gains is not None:

@@ -142,8 +142,8 @@ class Lidar(RayPattern):
         for key, (path, default) in _GAZEBO.items():
             settings[key] = text_of(sensor, f"{scan}/{path}", default)
         settings["noise"] = deviation_of(sensor.find(f"{scan}/noise"))
-        for key, side in (("azimuth", "horizontal"), ("elevation", "vertical")):
-            ends = (f"{scan}/scan/{side}/{end}_angle" for end in ("min", "max"))
+        for key, direction in (("azimuth", "horizontal"), ("elevation", "vertical")):
+            ends = (f"{scan}/scan/{direction}/{end}_angle" for end in ("min", "max"))
             settings[key] = " ".join(text_of(sensor, end, "0") for end in ends)
         rings = number_of(document, sensor, text_of(sensor, f"{scan}/scan/vertical/samples", "1"))
         if rings > 1:

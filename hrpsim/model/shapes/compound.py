@@ -32,23 +32,23 @@ class Compound(metaclass=Checked):
 
     def __post_init__(self) -> None:
         require_fit("Compound: the parts", self.parts, Sequence[Any], ModelError)
-        found: list[tuple[Geometry, Placement]] = []
+        flattened: list[tuple[Geometry, Placement]] = []
         for number, part in enumerate(self.parts):
             geometry, placement = _part(number, part)
             if isinstance(geometry, Compound):
-                found += [(inner, placement.then(at)) for inner, at in geometry.parts]
+                flattened += [(inner, placement.then(at)) for inner, at in geometry.parts]
             else:
-                found.append((geometry, placement))
-        if not found:
+                flattened.append((geometry, placement))
+        if not flattened:
             raise ModelError("Compound: must have at least one shape")
-        object.__setattr__(self, "parts", tuple(found))
+        object.__setattr__(self, "parts", tuple(flattened))
 
 
 def require_shape(given: Any, owner: str = "a body") -> None:
     """Raise ModelError if a value is no shape."""
     if not isinstance(given, (Geometry, Compound)):
-        shown = shown_value(given)
-        raise ModelError(f"{owner} needs a shape, such as Box((1, 1, 1)), got {shown}")
+        text = shown_value(given)
+        raise ModelError(f"{owner} needs a shape, such as Box((1, 1, 1)), got {text}")
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:

@@ -65,15 +65,15 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
         )
     scale = float(extents.max())
     try:
-        found = Qhull((points - middle) / scale)
+        hull = Qhull((points - middle) / scale)
     except QhullError as cause:
         reason = str(cause).strip().partition("\n")[0]
         raise ModelError(f"{label}: qhull finds no hull: {reason}") from cause
-    triangles = found.simplices.astype(np.int64)
-    facing = doubled_areas(found.points[triangles])
-    inward = np.einsum("ij,ij->i", facing, found.equations[:, :3]) < 0.0
+    triangles = hull.simplices.astype(np.int64)
+    facing = doubled_areas(hull.points[triangles])
+    inward = np.einsum("ij,ij->i", facing, hull.equations[:, :3]) < 0.0
     triangles = np.where(inward[:, None], triangles[:, ::-1], triangles)
-    merged = _merged(found.points, triangles, found.equations)
+    merged = _merged(hull.points, triangles, hull.equations)
     triangles = triangles if merged is None else merged
     used, numbers = np.unique(triangles, return_inverse=True)
     return points[used], numbers.reshape(triangles.shape)
@@ -144,9 +144,9 @@ def _facets(
     """
     pairs = edge_neighbours(triangles)
     flat = np.ones(len(pairs), dtype=bool)
-    for here, there in (pairs.T, pairs[:, ::-1].T):
+    for edges, there in (pairs.T, pairs[:, ::-1].T):
         apex = points[triangles[there // 3, (there % 3 + 2) % 3]]
-        plane = planes[here // 3]
+        plane = planes[edges // 3]
         rise = np.einsum("ij,ij->i", apex, plane[:, :3]) + plane[:, 3]
         flat &= np.abs(rise) < _SAME_PLANE
     a, b = (pairs[flat] // 3).T

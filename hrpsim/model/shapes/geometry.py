@@ -65,15 +65,15 @@ class Box(metaclass=Checked):
 
     def __init__(self, lengths: tuple[float, float, float], *others: float) -> None:
         edges = [lengths] if others else lengths
-        given = as_numbers("Box: edge lengths", edges, ModelError).ravel().tolist()
-        given += as_numbers("Box: edge lengths", others, ModelError).tolist()
-        if others or len(given) != 3:
-            shown = ", ".join(f"{v:g}" for v in given)
-            example = f"({shown})" if len(given) == 3 else "(x, y, z)"
+        numbers = as_numbers("Box: edge lengths", edges, ModelError).ravel().tolist()
+        numbers += as_numbers("Box: edge lengths", others, ModelError).tolist()
+        if others or len(numbers) != 3:
+            listed = ", ".join(f"{v:g}" for v in numbers)
+            example = f"({listed})" if len(numbers) == 3 else "(x, y, z)"
             raise ModelError(
-                f"Box: give three edge lengths [m] in one argument, Box({example}), got {shown}"
+                f"Box: give three edge lengths [m] in one argument, Box({example}), got {listed}"
             )
-        x, y, z = given
+        x, y, z = numbers
         _positive("Box", x=x, y=y, z=z)
         object.__setattr__(self, "lengths", (x, y, z))
 
@@ -148,11 +148,11 @@ class Mesh(metaclass=Checked):
 
     def __post_init__(self) -> None:
         for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
-            given = getattr(self, name)
-            if not isinstance(given, np.ndarray) or given.dtype != kind:
-                given = as_numbers(f"{self.label}: {name}", given, ModelError)
-            array = np.array(given, dtype=kind, order="C")
-            if kind is np.int64 and (array != given).any():
+            values = getattr(self, name)
+            if not isinstance(values, np.ndarray) or values.dtype != kind:
+                values = as_numbers(f"{self.label}: {name}", values, ModelError)
+            array = np.array(values, dtype=kind, order="C")
+            if kind is np.int64 and (array != values).any():
                 raise ModelError(
                     f"{self.label}: triangles must be whole numbers, the indices of vertices"
                 )
@@ -187,10 +187,10 @@ class Mesh(metaclass=Checked):
     @cached_property
     def digest(self) -> str:
         """A hash of vertices and triangles."""
-        found = hashlib.sha256(np.int64(len(self.vertices)).tobytes())
-        found.update(self.vertices.tobytes())
-        found.update(self.triangles.tobytes())
-        return found.hexdigest()[:40]
+        hasher = hashlib.sha256(np.int64(len(self.vertices)).tobytes())
+        hasher.update(self.vertices.tobytes())
+        hasher.update(self.triangles.tobytes())
+        return hasher.hexdigest()[:40]
 
     @property
     def label(self) -> str:

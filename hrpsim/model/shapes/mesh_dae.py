@@ -49,7 +49,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
 
 
 def _unit(root: etree._Element) -> float:
-    texts = (unit.get("meter") for unit in root.iter("{*}unit"))
+    texts = (element.get("meter") for element in root.iter("{*}unit"))
     unit = float(next((text for text in texts if text is not None), "1"))
     if not (math.isfinite(unit) and unit > 0.0):
         raise ValueError(f"the unit must be positive, got {unit} m")
@@ -79,12 +79,12 @@ def _count_shown(
 def _bound_instances(root: etree._Element) -> None:
     """Raise ValueError if nodes instance each other in a cycle, or instance too many geometries."""
     nodes = {node.get("id"): node for node in root.iter("{*}node") if node.get("id")}
-    shown: dict[etree._Element, int] = {}
+    counts: dict[etree._Element, int] = {}
     for scene in root.iter("{*}visual_scene"):
-        _count_shown(scene, nodes, shown)
-        if shown[scene] > _SHOWN:
+        _count_shown(scene, nodes, counts)
+        if counts[scene] > _SHOWN:
             raise ValueError(
-                f"the scene has {shown[scene]} geometries, more than the limit of {_SHOWN}"
+                f"the scene has {counts[scene]} geometries, more than the limit of {_SHOWN}"
             )
 
 
@@ -108,7 +108,7 @@ def _cut_rows(
     for holed in element.findall("{*}ph"):
         rings = [_integers(ring).reshape(-1, width) for ring in holed]
         ring = np.concatenate(rings)
-        ends = np.cumsum([len(one) for one in rings]).tolist()
+        ends = np.cumsum([len(part) for part in rings]).tolist()
         yield ring[cut_rings(points[ring[:, column]], ends)]
 
 

@@ -63,10 +63,10 @@ def _bound_nodes(tree: dict[str, Any]) -> None:
     """Raise ValueError for too many nodes, and for a node with two parents."""
     nodes = tree.get("nodes", [])
     sizes = [len(mesh.get("primitives", ())) for mesh in tree.get("meshes", ())]
-    shown = [node["mesh"] for node in nodes if "mesh" in node]
-    parts = max(sum(sizes), sum(sizes[mesh] for mesh in shown if 0 <= mesh < len(sizes)))
+    meshes = [node["mesh"] for node in nodes if "mesh" in node]
+    parts = max(sum(sizes), sum(sizes[mesh] for mesh in meshes if 0 <= mesh < len(sizes)))
     for count, most, text in (
-        (len(shown), _NODES, f"{len(shown)} of its nodes show a mesh"),
+        (len(meshes), _NODES, f"{len(meshes)} of its nodes show a mesh"),
         (parts, _NODES, f"it shows {parts} primitives"),
         (len(nodes), 5 * _NODES, f"it has {len(nodes)} nodes"),
     ):

@@ -38,13 +38,13 @@ def plain_ply(data: bytes) -> bytes:
         ValueError: the file is shorter than the header declares, a property has an unknown type, or
             a face names a vertex that does not exist.
     """
-    head, mark, rest = data.partition(b"end_header")
+    head, mark, content = data.partition(b"end_header")
     lines = head.decode("ascii", "replace").splitlines()
     kind = next((line.split()[1] for line in lines if line.startswith("format ")), "")
     elements = _elements(lines)
     if not mark or kind not in _ORDERS or not {"vertex", "face"} <= elements.keys():
         return data
-    body = _Body(rest.partition(b"\n")[2], _ORDERS[kind])
+    body = _Body(content.partition(b"\n")[2], _ORDERS[kind])
     columns = {name: body.columns(element) for name, element in elements.items()}
     polygons = next(c for name, c in columns["face"].items() if name.startswith("vertex_ind"))
     sizes = np.array(list(map(len, polygons)))
@@ -117,8 +117,8 @@ class _Body:
             values = np.array(words, dtype="f8")
         else:
             dtype = np.dtype(kind if isinstance(kind, list) else self._order + kind)
-            held = (len(self._data) - self._at) // dtype.itemsize
-            values = np.frombuffer(self._data, dtype, min(count, held), self._at)
+            available = (len(self._data) - self._at) // dtype.itemsize
+            values = np.frombuffer(self._data, dtype, min(count, available), self._at)
             self._at += count * dtype.itemsize
         if len(values) < count:
             raise ValueError("the file is shorter than its header states")

@@ -73,8 +73,8 @@ def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np
     # A repeated triangle counts once, whichever corner it begins with.
     first = triangles.argmin(axis=1)
     turned = np.take_along_axis(triangles, (first[:, None] + np.arange(3)) % 3, axis=1)
-    _, kept = np.unique(turned, axis=0, return_index=True)
-    return vertices[order[is_new]], triangles[np.sort(kept)]
+    _, unique = np.unique(turned, axis=0, return_index=True)
+    return vertices[order[is_new]], triangles[np.sort(unique)]
 
 
 def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -93,18 +93,18 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         for k in flat.tolist():
             corners = vertices[triangles[k]]
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
-            side = 3 * k + int(sides.argmax())
-            others = [edge for edge in holders[int(number[side])] if edge // 3 != k]
+            longest = 3 * k + int(sides.argmax())
+            others = [edge for edge in holders[int(number[longest])] if edge // 3 != k]
             if len(others) > 1 or not gone.isdisjoint({k, *(edge // 3 for edge in others)}):
                 continue
             gone.add(k)
             for edge in others:
                 gone.add(edge // 3)
-                made.append(_cut_in_two(triangles, edge, triangles[k][(side % 3 + 2) % 3]))
+                made.append(_cut_in_two(triangles, edge, triangles[k][(longest % 3 + 2) % 3]))
         if not gone:
             break
-        kept = np.delete(triangles, sorted(gone), axis=0)
-        triangles = np.concatenate([kept, *made])
+        remaining = np.delete(triangles, sorted(gone), axis=0)
+        triangles = np.concatenate([remaining, *made])
     return triangles[_heights(vertices, triangles) >= FLAT]
 
 
@@ -114,8 +114,8 @@ def _holders(number: np.ndarray, wanted: np.ndarray) -> dict[int, list[int]]:
     number: undirected edge of each directed edge, from `shared_edges`.
     """
     holders: dict[int, list[int]] = {}
-    for side in np.flatnonzero(np.isin(number, wanted)):
-        holders.setdefault(int(number[side]), []).append(int(side))
+    for edge in np.flatnonzero(np.isin(number, wanted)):
+        holders.setdefault(int(number[edge]), []).append(int(edge))
     return holders
 
 
@@ -158,11 +158,11 @@ def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
         part, waiting = [start], deque([start])
         reached[start] = True
         while waiting:
-            here = waiting.popleft()
-            for there, turns in neighbours[here]:
+            triangle = waiting.popleft()
+            for there, turns in neighbours[triangle]:
                 if not reached[there]:
                     reached[there] = True
-                    turned[there] = turned[here] ^ turns
+                    turned[there] = turned[triangle] ^ turns
                     part.append(there)
                     waiting.append(there)
         if 2 * turned[part].sum() > len(part):  # the majority was right

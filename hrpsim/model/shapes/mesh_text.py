@@ -39,13 +39,13 @@ def _contents(lines: list[bytes]) -> tuple[list[list[bytes]], dict[int, list[byt
     faces: dict[int, list[bytes]] = {}
     counts = [0, 0, 0]
     for at, line in enumerate(lines):
-        word, *rest = line.partition(b"#")[0].split() or [b""]
+        word, *fields = line.partition(b"#")[0].split() or [b""]
         if word in _COUNTED:
             counts[_COUNTED[word]] += 1
         if word == b"v":
-            vertices.append(rest[:3])
+            vertices.append(fields[:3])
         elif word == b"f":
-            faces[at] = _alike([_corner(corner, counts, at) for corner in rest])
+            faces[at] = _alike([_corner(corner, counts, at) for corner in fields])
     return vertices, faces
 
 
@@ -110,8 +110,10 @@ def plain_stl(data: bytes) -> tuple[bytes, str]:
     (count,) = struct.unpack_from("<I", data, _STL_HEAD - 4)
     end = _STL_HEAD + _STL_FACET * count
     if end > len(data):
-        held = (len(data) - _STL_HEAD) // _STL_FACET
-        raise ValueError(f"the header states {count} triangles, but the file has bytes for {held}")
+        facets = (len(data) - _STL_HEAD) // _STL_FACET
+        raise ValueError(
+            f"the header states {count} triangles, but the file has bytes for {facets}"
+        )
     if end == len(data):
         return data, ""
     return data[:end], f"{len(data) - end} bytes after the {count} triangles are ignored"

@@ -93,10 +93,10 @@ def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     last = np.cumsum(uses) - 1
     following = np.arange(1, len(order) + 1)
     following[last] = last + 1 - uses
-    here, there = order, order[following]
-    joined = ~forward[here] & forward[there]
+    current, there = order, order[following]
+    joined = ~forward[current] & forward[there]
     partner = np.arange(len(order))
-    partner[here[joined]], partner[there[joined]] = there[joined], here[joined]
+    partner[current[joined]], partner[there[joined]] = there[joined], current[joined]
     return partner
 
 
@@ -153,11 +153,11 @@ def _few_connected(a: list[int], b: list[int], count: int) -> tuple[int, np.ndar
             first[k] = k = first[first[k]]
         return k
 
-    for one, other in zip(a, b, strict=True):
-        one, other = first_of(one), first_of(other)
-        first[max(one, other)] = min(one, other)
-    found, part = np.unique([first_of(k) for k in range(count)], return_inverse=True)
-    return len(found), part
+    for node, other in zip(a, b, strict=True):
+        node, other = first_of(node), first_of(other)
+        first[max(node, other)] = min(node, other)
+    labels, part = np.unique([first_of(k) for k in range(count)], return_inverse=True)
+    return len(labels), part
 
 
 def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
@@ -177,10 +177,10 @@ def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     normals = normals / lengths[:, None]
     pairs = edge_neighbours(triangles)
     swapped = lengths[pairs[:, 0] // 3] < lengths[pairs[:, 1] // 3]
-    here, there = np.where(swapped[:, None], pairs[:, ::-1], pairs).T
+    edges, there = np.where(swapped[:, None], pairs[:, ::-1], pairs).T
     opposite = triangles[there // 3, (there % 3 + 2) % 3]
-    rise = vertices[opposite] - vertices[triangles[here // 3, 0]]
-    if (np.einsum("ij,ij->i", rise, normals[here // 3]) > _RISE * extent).any():
+    rise = vertices[opposite] - vertices[triangles[edges // 3, 0]]
+    if (np.einsum("ij,ij->i", rise, normals[edges // 3]) > _RISE * extent).any():
         return False
     if len(used) - len(pairs) + len(triangles) != 2:
         return False

@@ -69,8 +69,8 @@ def cut_rings(points: np.ndarray, ends: list[int]) -> np.ndarray:
     normal = _normals(outline[None])[0]
     axis = int(np.abs(normal).argmax())
     flat = np.delete(points, axis, axis=1)  # a shadow that keeps lines lines and rounds nothing
-    found = triangulate_float64(np.ascontiguousarray(flat), np.array(ends, dtype=np.uint32))
-    triangles: list[tuple] = [tuple(t) for t in found.astype(np.int64).reshape(-1, 3).tolist()]
+    corners = triangulate_float64(np.ascontiguousarray(flat), np.array(ends, dtype=np.uint32))
+    triangles: list[tuple] = [tuple(t) for t in corners.astype(np.int64).reshape(-1, 3).tolist()]
     for start, end in zip([0, *ends], ends, strict=False):
         _with_all_corners(triangles, start, end)
     made = np.array(triangles, dtype=np.int64).reshape(-1, 3)
@@ -117,13 +117,13 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
     the corner.
     """
     used = {corner for triangle in triangles for corner in triangle}
-    kept = [corner for corner in range(start, end) if corner in used]
-    if len(kept) == end - start:
+    used_corners = [corner for corner in range(start, end) if corner in used]
+    if len(used_corners) == end - start:
         return
     holders: dict[tuple, int] = {}
     for k, (a, b, c) in enumerate(triangles):
         holders[a, b] = holders[b, c] = holders[c, a] = k
-    for a, b in zip(kept, [*kept[1:], *kept[:1]], strict=True):
+    for a, b in zip(used_corners, [*used_corners[1:], *used_corners[:1]], strict=True):
         between = range(a + 1, b) if a < b else (*range(a + 1, end), *range(start, b))
         for corner in between:
             if not _insert(triangles, holders, a, b, corner):

@@ -119,10 +119,10 @@ class HeightField(Mesh):
     @cached_property
     def digest(self) -> str:
         """A hash of the surface."""
-        found = hashlib.sha256(np.array(self.heights.shape).tobytes())
+        hasher = hashlib.sha256(np.array(self.heights.shape).tobytes())
         for array in (self.heights, self.start, self.steps):
-            found.update(array.tobytes())
-        return found.hexdigest()[:40]
+            hasher.update(array.tobytes())
+        return hasher.hexdigest()[:40]
 
     @cached_property
     def why_open(self) -> str | None:
@@ -239,7 +239,7 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
     The stone is a quarter to all of `height` high.
     """
     _positive("rubble", length=length, width=width, height=height, stone=stone)
-    nx, ny = max(_whole(length / stone), 1), max(_whole(width / stone), 1)
+    nx, ny = max(_floor(length / stone), 1), max(_floor(width / stone), 1)
     _check_count("rubble", nx * ny)
     random = np.random.default_rng(seed).random((nx, ny, 6))
     parts = []
@@ -263,10 +263,10 @@ def boxes(length: float, width: float, height: float, size: float, seed: int = 0
     The height of each column is random, from a twentieth of `height` to `height`.
     """
     _positive("boxes", length=length, width=width, height=height, size=size)
-    nx, ny = max(_whole(length / size), 1), max(_whole(width / size), 1)
+    nx, ny = max(_floor(length / size), 1), max(_floor(width / size), 1)
     _check_count("boxes", nx * ny)
-    share = np.random.default_rng(seed).random((nx, ny))
-    tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * share)
+    fraction = np.random.default_rng(seed).random((nx, ny))
+    tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * fraction)
     parts = []
     for i in range(nx):
         for j in range(ny):
@@ -283,7 +283,7 @@ def waves(
     The first trough is at x = 0. The cosine is evaluated on a grid of `spacing`.
     """
     _positive("waves", length=length, width=width, height=height, wave=wave, spacing=spacing)
-    nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    nx, ny = _floor(length / spacing) + 1, _floor(width / spacing) + 1
     check_size("waves", nx, ny)
     profile = 0.5 * height * (1.0 - np.cos(2.0 * np.pi / wave * spacing * np.arange(nx)))
     heights = np.repeat(profile[:, None], ny, axis=1)
@@ -312,8 +312,8 @@ def stepping_stones(
     parts = []
     for k in range(count):
         tall = height - float(lower[k])
-        side = aside if k % 2 == 0 else -aside
-        parts.append((Box((size, size, tall)), ((k + 1) * spacing, side, 0.5 * tall)))
+        y = aside if k % 2 == 0 else -aside
+        parts.append((Box((size, size, tall)), ((k + 1) * spacing, y, 0.5 * tall)))
     return Compound(parts)
 
 
@@ -327,7 +327,7 @@ def rough_ground(
     point at `height`.
     """
     _positive("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
-    nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    nx, ny = _floor(length / spacing) + 1, _floor(width / spacing) + 1
     check_size("rough_ground", nx, ny)
     x, y = np.meshgrid(np.arange(nx) * spacing, np.arange(ny) * spacing, indexing="ij")
     total = np.zeros((nx, ny))
@@ -352,7 +352,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 }
 
 
-def _whole(ratio: float) -> int:
+def _floor(ratio: float) -> int:
     """Return a ratio rounded down, with a margin of 1e-9 for rounding errors."""
     return int(ratio + 1e-9)
 

@@ -90,14 +90,14 @@ class Entities:
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Undo the changes of a request to the world if the request raises an error."""
-        before, kept = dict(self.world.entities), self.world.snapshot()
+        before, saved = dict(self.world.entities), self.world.snapshot()
         try:
             yield
         except BaseException:
             for name, entity in list(self.world.entities.items()):
                 if before.get(name) is not entity:
                     self._remove(entity)
-            self.world.restore(kept)
+            self.world.restore(saved)
             raise
 
     @property
@@ -241,10 +241,10 @@ class Entities:
         is_file = isinstance(source, Path)
         size = source.stat().st_size if is_file else len(source.encode(errors="replace"))
         if size > self.limits.text:
-            what = str(source) if is_file else "resource_string"
+            source_name = str(source) if is_file else "resource_string"
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{what} has {size} bytes. The parameter spawn_size_limit allows "
+                f"{source_name} has {size} bytes. The parameter spawn_size_limit allows "
                 f"{self.limits.text}",
             )
 
@@ -303,9 +303,9 @@ class Entities:
             if isinstance(source, Path):
                 text = read_text(source, WorldError, "YAML_SIZE")
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
-            for given in ("position", "orientation", "on_floor"):
-                if given in entry:
-                    raise reader.fail(given, "the request defines the pose. Remove this entry")
+            for key in ("position", "orientation", "on_floor"):
+                if key in entry:
+                    raise reader.fail(key, "the request defines the pose. Remove this entry")
             shape = read_shape(reader, entry.pop("shape"), "")
         except HrpsimError as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error

@@ -77,7 +77,7 @@ def _is_sent(service: Service, response, header) -> bool:
     with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
-    return not any(_UNSENT in str(one.message) for one in caught)
+    return not any(_UNSENT in str(warning.message) for warning in caught)
 
 
 class DeferringActionServer(ActionServer):

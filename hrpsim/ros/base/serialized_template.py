@@ -93,16 +93,16 @@ def _is_whole(data: bytes, message_type: type) -> bool:
 
 
 def _offsets_of_stamps(words: np.ndarray) -> list[int]:
-    found = (words[:-1] == _STAMP_MARK.seconds) & (words[1:] == _STAMP_MARK.nanoseconds)
-    return (4 * np.flatnonzero(found)).tolist()
+    is_stamp = (words[:-1] == _STAMP_MARK.seconds) & (words[1:] == _STAMP_MARK.nanoseconds)
+    return (4 * np.flatnonzero(is_stamp)).tolist()
 
 
 def _indices_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
     """Return the first index of each mark. Undefined bytes after the end may repeat a mark."""
     indices = np.flatnonzero(np.isin(floats, marks))
-    found, first = np.unique(floats[indices], return_index=True)
+    unique, first = np.unique(floats[indices], return_index=True)
     indices = indices[first]
-    if not np.array_equal(found, marks):
+    if not np.array_equal(unique, marks):
         raise RuntimeError(
             f"{len(indices)} of {len(marks)} numbers found in the serialised message: "
             "the middleware does not use plain CDR with 8-byte alignment"

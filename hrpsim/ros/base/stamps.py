@@ -112,7 +112,7 @@ class StampedQueue(MessageQueue):
     def __init__(self, source, clock: SimulationClock) -> None:
         super().__init__(source)
         self._clock = clock
-        self._held: list[tuple[int, int, Any]] = []  # heap of (step, order, message)
+        self._delayed: list[tuple[int, int, Any]] = []  # heap of (step, order, message)
         self._order = 0
         self._last_number: int | None = None
 
@@ -123,23 +123,23 @@ class StampedQueue(MessageQueue):
             self._count_lost(info.get("publication_sequence_number"))
             step = self._clock.step_at(message.header.stamp)
             ahead = (step - self._clock.steps) * self._clock.time_step
-            if 0 < ahead <= _LONGEST_HOLD and len(self._held) < _MOST_HELD:
+            if 0 < ahead <= _LONGEST_HOLD and len(self._delayed) < _MOST_HELD:
                 self._order += 1
-                heapq.heappush(self._held, (step, self._order, message))
+                heapq.heappush(self._delayed, (step, self._order, message))
             else:
                 due.append(message)
-        while self._held and self._held[0][0] <= self._clock.steps:
-            due.append(heapq.heappop(self._held)[2])
+        while self._delayed and self._delayed[0][0] <= self._clock.steps:
+            due.append(heapq.heappop(self._delayed)[2])
         return due
 
     def steps_to_next(self, most: int) -> int:
         """Return the number of steps, at most `most`, before the next waiting message is due."""
-        return min(most, self._held[0][0] - self._clock.steps) if self._held else most
+        return min(most, self._delayed[0][0] - self._clock.steps) if self._delayed else most
 
     def discard(self) -> None:
         """Drop all waiting messages, which belong to the time before a reset."""
         super().discard()
-        self._held.clear()
+        self._delayed.clear()
         self._last_number = None
 
     def _count_lost(self, number: int | None) -> None:

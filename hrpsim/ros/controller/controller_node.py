@@ -89,21 +89,21 @@ class ControllerNode:
 
     def __init__(self, **node_options) -> None:
         self.node = AnsweringNode("hrpsim_controller", **node_options)
-        given = declare(self.node, PARAMETERS)
+        values = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)
-        if not given["controller"]:
+        if not values["controller"]:
             raise HrpsimError("no controller is given. Add -p controller:=module:Class")
-        self._controller = plugins.find_controller(given["controller"])()
+        self._controller = plugins.find_controller(values["controller"])()
         kinds = self._controller.parameter_kinds
-        self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
-        self._lockstep, self._listeners = given["lockstep"], given["listeners"]
-        self._stamped = given["stamped_cmd_vel"]
+        self._parameters = _own_parameters(values["parameters_file"], values["parameters"], kinds)
+        self._lockstep, self._listeners = values["lockstep"], values["listeners"]
+        self._stamped = values["stamped_cmd_vel"]
         self._velocities: VelocityListener | None = None
-        self._lead_ns = round(given["lead"] * NANOSECONDS)
-        self._description = DescriptionListener(self.node, given["base"])
+        self._lead_ns = round(values["lead"] * NANOSECONDS)
+        self._description = DescriptionListener(self.node, values["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
-        self._wanted: WantedPeriod | None = None  # during a request for another period
+        self._period_request: WantedPeriod | None = None  # during a request for another period
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -132,7 +132,7 @@ class ControllerNode:
 
         Spin the node while this is true.
         """
-        return self._wanted is not None
+        return self._period_request is not None
 
     @property
     def rejected_count(self) -> int:
@@ -148,7 +148,7 @@ class ControllerNode:
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:
-            return self._compare_periods(self._wanted.poll())
+            return self._compare_periods(self._period_request.poll())
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
@@ -164,11 +164,11 @@ class ControllerNode:
         """Return a text that names the awaited event."""
         if self.host is None:
             return "waiting for robot_description"
-        if self._wanted is not None:
-            return self._wanted.describe_wait()
+        if self._period_request is not None:
+            return self._period_request.describe_wait()
         if not self._is_heard:
-            found = f"{self._commands.listener_count} of {self._listeners}"
-            return f"waiting for subscribers to joint_commands: {found}"
+            subscribed = f"{self._commands.listener_count} of {self._listeners}"
+            return f"waiting for subscribers to joint_commands: {subscribed}"
         if self._last is None or not self._lockstep:
             return self._states.describe_lack()
         return (
@@ -203,7 +203,7 @@ class ControllerNode:
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)
         if self._lockstep:
-            self._wanted = WantedPeriod(self.node, self._states.topic)
+            self._period_request = WantedPeriod(self.node, self._states.topic)
         if hasattr(self._controller, "command_velocity"):
             self._velocities = VelocityListener(self.node, self._controller, self._stamped)
         if isinstance(self._controller, ControllerGroup):
@@ -218,7 +218,7 @@ class ControllerNode:
         """
         if wanted is None:
             return False
-        self._wanted = None
+        self._period_request = None
         if wanted and abs(wanted * NANOSECONDS - self._period_ns) > 1.0:
             raise HrpsimError(self._other_period(wanted))
         return True
@@ -264,16 +264,16 @@ class ControllerNode:
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:
         """Send a command to act `lead` later, if a period has passed since the last command."""
-        now = stamp.total
-        if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
-            self._next_tick_ns = now  # the first state, or a state of another node
+        stamp_ns = stamp.total
+        if self._next_tick_ns is None or self._next_tick_ns - stamp_ns > self._period_ns:
+            self._next_tick_ns = stamp_ns  # the first state, or a state of another node
             self.host.restart()
-        if now < self._next_tick_ns:
+        if stamp_ns < self._next_tick_ns:
             return False
-        passed = (now - self._next_tick_ns) // self._period_ns
+        passed = (stamp_ns - self._next_tick_ns) // self._period_ns
         self._next_tick_ns += (passed + 1) * self._period_ns
         command = self.host.command(state)
-        self._commands.publish(Stamp(*divmod(now + self._lead_ns, NANOSECONDS)), command)
+        self._commands.publish(Stamp(*divmod(stamp_ns + self._lead_ns, NANOSECONDS)), command)
         self.command_count += 1
         return True
 
@@ -286,9 +286,9 @@ def _own_parameters(file: str, texts: list[str], kinds) -> dict:
         texts: "name:=value", which override the file.
         kinds: types of the parameters, for the file.
     """
-    given = named_values("parameters", texts).items()
+    named = named_values("parameters", texts).items()
     return (read_parameters(file, kinds) if file else {}) | {
-        name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given
+        name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in named
     }
 
 

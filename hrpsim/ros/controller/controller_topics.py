@@ -156,8 +156,8 @@ class StateListener:
             reading = BaseReading(*map(numbers_of, parts))
         else:
             reading = STEP_MESSAGES[self._sensors[topic].kind].reading_of(message)
-        found = reading if isinstance(reading, tuple) else (reading,)
-        if not all(np.isfinite(one).all() for one in found):
+        arrays = reading if isinstance(reading, tuple) else (reading,)
+        if not all(np.isfinite(array).all() for array in arrays):
             raise HrpsimError("the message has values that are not finite")
         return reading
 
@@ -165,15 +165,15 @@ class StateListener:
         """Return the positions, velocities and efforts of the controlled joints, (k,) each."""
         if message.name != self._names:
             self._indices, self._names = self._indices_in(message), message.name
-        found = []
+        fields = []
         for field in ("position", "velocity", "effort"):
             values = np.array(getattr(message, field))
             if len(values) != len(message.name):
                 raise HrpsimError(
                     f"{field!r} has {len(values)} values for {len(message.name)} names"
                 )
-            found.append(values[self._indices])
-        return tuple(found)
+            fields.append(values[self._indices])
+        return tuple(fields)
 
     def _complete(self) -> Stamp | None:
         """Return the newest stamp that all topics have."""
@@ -195,20 +195,20 @@ class StateListener:
         return arrived.pop(stamp)
 
     def _state(self, stamp: Stamp) -> State:
-        found = {topic: self._pop(topic, stamp) for topic in self._arrived}
+        readings = {topic: self._pop(topic, stamp) for topic in self._arrived}
         of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in STEP_MESSAGES}
         for topic, sensor in self._sensors.items():
-            of_kind[sensor.kind][sensor.name] = found[topic]
+            of_kind[sensor.kind][sensor.name] = readings[topic]
         state = State(
             seconds_of(stamp.total),
-            *found[_JOINT_STATES],
+            *readings[_JOINT_STATES],
             of_kind["force_torque"],
             of_kind["imu"],
-            found.get(_ODOMETRY),
+            readings.get(_ODOMETRY),
         )
-        if CONTACT_POINTS not in found:
+        if CONTACT_POINTS not in readings:
             return state
-        pressing = found[CONTACT_POINTS]
+        pressing = readings[CONTACT_POINTS]
         zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 
@@ -237,10 +237,10 @@ class CommandPublisher:
     def publish(self, stamp: Stamp, command: Command) -> None:
         """Publish `command` with `stamp`."""
         fields = command[:3]
-        given = tuple(values is not None for values in fields)
-        if given not in self._templates:
-            self._templates[given] = self._template(given)
-        template = self._templates[given]
+        present = tuple(values is not None for values in fields)
+        if present not in self._templates:
+            self._templates[present] = self._template(present)
+        template = self._templates[present]
         template.numbers[:] = np.concatenate([v for v in fields if v is not None])
         template.publish(stamp)
 

@@ -59,9 +59,9 @@ class GroupServices:
                 response.success, response.message = False, str(error)
                 return response
             response.success = True
-            what = "activated" if request.data else "deactivated"
+            state = "activated" if request.data else "deactivated"
             instead = f", {', '.join(rivals)} deactivated" if rivals else ""
-            response.message = f"{name} is {what}{instead} at the next tick"
+            response.message = f"{name} is {state}{instead} at the next tick"
             return response
 
         return _answer
@@ -150,18 +150,18 @@ class ManagerServices:
 
     def _unhindered(self, begin: list[str], end: list[str], refuse: bool) -> list[str]:
         """Return the members of `begin` that share no joint with a member that stays active."""
-        kept = []
+        unhindered = []
         for name in begin:
             require_name("controller", name, self._group.members, ControllerError)
-            rivals = [one for one in self._group.active_rivals(name) if one not in end]
+            rivals = [rival for rival in self._group.active_rivals(name) if rival not in end]
             if not rivals:
-                kept.append(name)
+                unhindered.append(name)
             elif refuse:
                 raise ControllerError(
                     f"{name!r} cannot be activated, because {', '.join(rivals)} commands its "
                     f"joints. Deactivate {', '.join(rivals)}, or request strictness {FORCE_AUTO}"
                 )
-        return kept
+        return unhindered
 
     def _answered(self, response, action: Callable[[], Any]):
         """Report in a response whether an action, which may be the user's code, succeeded."""

@@ -85,7 +85,7 @@ class Simulation:
         self._stopped_at = clock.steps if paused else -1  # step of the initial state
         self._end = math.inf  # [s, wall]
         self.other_inputs: list[Input] = []  # other inputs than those of robots
-        self._missed: CommandMissed | None = None
+        self._missed_command: CommandMissed | None = None
         self._burst = 1  # number of steps that take less than _LONGEST_BURST
         self._stop_requested: Callable[[], bool] = lambda: False
 
@@ -105,8 +105,8 @@ class Simulation:
         self._publish()
         self.pacer.start()
         while not (stop_requested() or self._is_over(duration)):
-            if self._missed:
-                raise self._missed
+            if self._missed_command:
+                raise self._missed_command
             if self.paused:
                 self._wait_paused(turn)
                 continue
@@ -138,10 +138,10 @@ class Simulation:
             inputs = [*self.robots.inputs, *self.other_inputs]
             self._poll(inputs)
             burst = min(end - self.clock.steps, self._steps_to_publication(), self._burst)
-            for one in inputs:
-                burst = one.steps_to_next(burst)
-            for one in inputs:
-                one.apply()
+            for robot_input in inputs:
+                burst = robot_input.steps_to_next(burst)
+            for robot_input in inputs:
+                robot_input.apply()
             self._step(burst)
             if self._publication_is_due():
                 self._publish()
@@ -298,8 +298,8 @@ class Simulation:
 
     def _poll(self, inputs: Iterable[Input]) -> None:
         """Read the inputs that are due. In lockstep, wait for due inputs up to the time-out."""
-        for one in inputs:
-            one.poll()
+        for robot_input in inputs:
+            robot_input.poll()
         locksteps = self.robots.locksteps
         if not locksteps:
             return
@@ -318,7 +318,7 @@ class Simulation:
             if self.robots.wait(_TURN):
                 return True
         except CommandMissed as missed:
-            self._missed = missed
+            self._missed_command = missed
             raise
         self.publications.repeat_if_due()
         return False
@@ -355,8 +355,8 @@ class Simulation:
 
     def _wait_paused(self, turn: Callable[[float], None]) -> None:
         """Run the host's callbacks. Repeat the state for nodes that start during a pause."""
-        for one in self.robots.inputs:
-            one.poll()
+        for robot_input in self.robots.inputs:
+            robot_input.poll()
         turn(_TURN)
         if self.paused:
             self.publications.repeat_if_due()

@@ -164,8 +164,8 @@ def _existing(source: str) -> Path:
 
 
 def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
-    found = sorted(path for path in folder.iterdir() if path.suffix in kinds and path.is_file())
-    return iter(found[:_MOST_FILES])
+    files = sorted(path for path in folder.iterdir() if path.suffix in kinds and path.is_file())
+    return iter(files[:_MOST_FILES])
 
 
 def _notes_of(path: Path) -> WorldNotes | None:

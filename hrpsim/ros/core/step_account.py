@@ -33,10 +33,10 @@ class SolverSettings:
 
     def problem(self, name: str, value) -> str:
         """Return why a setting cannot have a value, or ""."""
-        given = {"tolerance": self.tolerance, "accuracy": self.accuracy, name: value}
-        if given["tolerance"] and given["accuracy"]:
+        settings = {"tolerance": self.tolerance, "accuracy": self.accuracy, name: value}
+        if settings["tolerance"] and settings["accuracy"]:
             return "only one of solver_tolerance and solver_accuracy may be given"
-        if given["accuracy"] and self._original["relative_tolerance"] > 0.0:
+        if settings["accuracy"] and self._original["relative_tolerance"] > 0.0:
             return "solver_accuracy is a residual [m/s]: the world's `stop` must be 'residual'"
         return ""
 
@@ -56,9 +56,9 @@ class SolverSettings:
         # World's rule: "relative_change" if its tolerance is set, otherwise "residual".
         relative = self._original["relative_tolerance"] > 0.0
         name = "relative_tolerance" if relative else "tolerance"
-        unit = 1.0 if relative else STANDARD_GRAVITY * self._world.time_step
+        scale = 1.0 if relative else STANDARD_GRAVITY * self._world.time_step
         tolerance = self.tolerance or ACCURACIES.get(self.accuracy, 0.0)
-        settings[name] = tolerance * unit or self._original[name]
+        settings[name] = tolerance * scale or self._original[name]
 
 
 class StepAccount:

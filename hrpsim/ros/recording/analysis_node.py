@@ -52,10 +52,10 @@ class DynamicsObserver:
 
     def __init__(self) -> None:
         self.node = GuardedNode("dynamics_observer")
-        given = declare(self.node, _PARAMETERS)
-        self._cutoff, self._contact_height = given["cutoff"], given["contact_height"]
-        self._links, self._split = list(filter(None, given["links"])), given["split"]
-        warn_of_unknown(self.node, given)
+        values = declare(self.node, _PARAMETERS)
+        self._cutoff, self._contact_height = values["cutoff"], values["contact_height"]
+        self._links, self._split = list(filter(None, values["links"])), values["split"]
+        warn_of_unknown(self.node, values)
         self.observer: Observer | None = None
         self.update_count = 0
         self._frame = ""
@@ -94,8 +94,8 @@ class DynamicsObserver:
 
     def _warm_up(self) -> None:
         """Compile before the first joint state. Start with all soles on the floor."""
-        rest = np.zeros_like(self._velocities)
-        self.observer.update(self._positions, rest, rest)
+        zeros = np.zeros_like(self._velocities)
+        self.observer.update(self._positions, zeros, zeros)
 
     def _on_joint_states(self, state: JointState) -> None:
         if self.observer is None:

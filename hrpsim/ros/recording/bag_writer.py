@@ -207,10 +207,10 @@ class BagWriter:
 
 def _identity_of(path: Path | None) -> tuple[int, int] | None:
     try:
-        found = path.stat() if path else None
+        status = path.stat() if path else None
     except OSError:
         return None
-    return found and (found.st_dev, found.st_ino)
+    return status and (status.st_dev, status.st_ino)
 
 
 def _types_within(definition) -> list[str]:

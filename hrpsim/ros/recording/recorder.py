@@ -93,7 +93,7 @@ def _record_bag(options, stop: StopSignal) -> int:
                 print(f"ready: recording {len(recorder.topics)} topics", flush=True)
             _record(recorder, bag, options.time_limit, stop)
             bag.note_losses(recorder.losses())
-        return _told(options.output, recorder)
+        return _print_summary(options.output, recorder)
     except BagFull as error:
         print(f"{error}; {_rest_of(options.output)}", file=sys.stderr, flush=True)
         return 1
@@ -105,7 +105,7 @@ def _record_bag(options, stop: StopSignal) -> int:
             node.destroy_node()
 
 
-def _told(bag: Path, recorder) -> int:
+def _print_summary(bag: Path, recorder) -> int:
     """Read a closed bag again and print a summary. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
@@ -156,8 +156,8 @@ def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
         if now > start + options.discovery_timeout:
             return missing
         if now > next_word:
-            what = f"a message on {', '.join(missing)}" if missing else "its publishers"
-            print(f"waiting for {what}", flush=True)
+            awaited = f"a message on {', '.join(missing)}" if missing else "its publishers"
+            print(f"waiting for {awaited}", flush=True)
             next_word = now + _WORD_PERIOD
         time.sleep(0.05)
     return []

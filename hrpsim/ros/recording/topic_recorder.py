@@ -88,7 +88,7 @@ class TopicRecorder:
     def discover(self) -> None:
         """Subscribe to new topics, with a matching quality of service."""
         for topic, type_names in self._node.get_topic_names_and_types():
-            if topic in self._skipped or not self._wanted(topic):
+            if topic in self._skipped or not self._is_recorded(topic):
                 continue
             publishers = self._node.get_publishers_info_by_topic(topic)
             qos = _matching_qos([info.qos_profile for info in publishers])
@@ -156,7 +156,7 @@ class TopicRecorder:
             lines.append(f"  {topic:{width}} {counter.received:8d}  {lost}")
         return "\n".join(lines)
 
-    def _wanted(self, topic: str) -> bool:
+    def _is_recorded(self, topic: str) -> bool:
         hidden = "/_" in topic  # for example topics of actions, which ros2 bag also omits
         own = topic.startswith(self.namespace) or topic in _SHARED_TOPICS
         return own and not hidden and not self._fits(topic, self._excluded)

@@ -88,12 +88,12 @@ class RecordedTopics:
         robots = self.description.get("robots")
         if robots is None:
             return {"": full_name(self.bag, STATES).removesuffix(STATES)}
-        found = {str(robot["name"]): self._prefix + str(robot["topics"]) for robot in robots}
-        return {name: prefix for name, prefix in found.items() if prefix + STATES in self._types}
+        prefixes = {str(robot["name"]): self._prefix + str(robot["topics"]) for robot in robots}
+        return {name: prefix for name, prefix in prefixes.items() if prefix + STATES in self._types}
 
     def states(self, prefix: str) -> dict[int, RecordedState]:
         """Return a robot's states by stamp [ns]. The last of repeated states counts."""
-        found = {}
+        states = {}
         for message in messages(self.bag, prefix + STATES):
             lists = message.position, message.velocity, message.effort
             if any(len(values) != len(message.name) for values in lists):
@@ -105,8 +105,8 @@ class RecordedTopics:
             if not message.name:
                 continue
             values = np.array(lists, dtype=float)
-            found[nanoseconds(message.header.stamp)] = RecordedState(list(message.name), values)
-        return dict(sorted(found.items()))
+            states[nanoseconds(message.header.stamp)] = RecordedState(list(message.name), values)
+        return dict(sorted(states.items()))
 
     def arrivals(self, prefix: str, topic: str) -> list[Arrival]:
         """Return the messages on one topic to a robot, in the order of the bag.
@@ -117,11 +117,11 @@ class RecordedTopics:
         """
         if prefix + topic not in self._types:
             return []
-        heard, shown = self._clock
+        heard, clock_times = self._clock
         result = []
         for received, message in timed_messages(self.bag, prefix + topic):
             at = bisect.bisect_right(heard, received) - 1
-            result.append(Arrival(shown[at] if at >= 0 else 0, message))
+            result.append(Arrival(clock_times[at] if at >= 0 else 0, message))
         return result
 
     @property
@@ -149,11 +149,11 @@ class RecordedTopics:
     def _read_clock(self) -> tuple[list[int], list[int]]:
         """Return the times of reception, and the values of the clock [ns]."""
         clocks = [n for n, kind in self._types.items() if kind == "rosgraph_msgs/msg/Clock"]
-        heard, shown = [], []
+        heard, clock_times = [], []
         for received, message in timed_messages(self.bag, clocks[0]) if clocks else ():
             heard.append(received)
-            shown.append(nanoseconds(message.clock))
-        return heard, shown
+            clock_times.append(nanoseconds(message.clock))
+        return heard, clock_times
 
 
 def nanoseconds(stamp) -> int:

@@ -100,8 +100,8 @@ class RecordedTopic:
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Yield the messages that have arrived and were not yielded before."""
-        now = self._clock.stamp.total
-        while self._next < len(self._arrivals) and self._arrivals[self._next].time <= now:
+        clock_time = self._clock.stamp.total
+        while self._next < len(self._arrivals) and self._arrivals[self._next].time <= clock_time:
             self._next += 1
             yield self._arrivals[self._next - 1].message, {}
 
@@ -151,7 +151,7 @@ class Replay:
     @property
     def accepted_count(self) -> int:
         """The number of accepted messages."""
-        return sum(one.accepted_count for one in self._inputs)
+        return sum(robot_input.accepted_count for robot_input in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> StateComparison:
         """Step to the last recorded state. Return the comparison of all states.
@@ -172,12 +172,12 @@ class Replay:
         return comparison
 
     def _advance(self, most: int) -> None:
-        for one in self._inputs:
-            one.poll()
-        for one in (*self._topics, *self._inputs):
-            most = one.steps_to_next(most)
-        for one in self._inputs:
-            one.apply()
+        for robot_input in self._inputs:
+            robot_input.poll()
+        for robot_input in (*self._topics, *self._inputs):
+            most = robot_input.steps_to_next(most)
+        for robot_input in self._inputs:
+            robot_input.apply()
         self.world.step(most)
         self.clock.steps += most
 
@@ -260,17 +260,17 @@ def _world_of(recording: RecordedTopics, path: Path | None, overrides: dict[str,
             "world. Give --world FILE"
         )
     texts = [text.partition(":=") for text in described["xacro_arguments"]]
-    given = {
+    settings = {
         "time_step": described["time_step"],
         "integrator": described["integrator"],
         "xacro_arguments": {name: value for name, _, value in texts},
     }
-    given |= {name: value for name, value in overrides.items() if value}
+    settings |= {name: value for name, value in overrides.items() if value}
     if described["text"]:
-        return build_world(open_world_text(described["text"], "simulation_description"), **given)
+        return build_world(open_world_text(described["text"], "simulation_description"), **settings)
     from hrpsim.ros.base.entities import located
 
-    suffixes = tuple(suffix for one in WORLD_FORMATS for suffix in one.suffixes)
-    titles = " or ".join(one.title for one in WORLD_FORMATS)
+    suffixes = tuple(suffix for form in WORLD_FORMATS for suffix in form.suffixes)
+    titles = " or ".join(form.title for form in WORLD_FORMATS)
     path = located(described["uri"], suffixes, f"a world is {titles}")
-    return load_world(path, **given)
+    return load_world(path, **settings)

@@ -32,8 +32,8 @@ def contacts_message(types, contacts, names) -> Any:
     mean force over the step on each link [N]. Separated points without force are omitted.
     """
     message = types.Contacts()
-    shown = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
-    pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in shown]
+    active = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
+    pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in active]
     for pair, points in groupby(sorted(pairs), key=lambda point: point[:2]):
         a, b = ("::".join(names[link]) for link in pair)
         message.contacts.append(_contact(types, a, b, [k for _, _, k in points], contacts))

@@ -170,7 +170,7 @@ class JointCommands(RobotInput):
         self._logger = logger
         self._nan_holds = nan_holds
         self._interpolation = interpolation or Interpolation()
-        self._held: list[str] = []  # joints with only NaN in the last message
+        self._held_names: list[str] = []  # joints with only NaN in the last message
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
         self.limits = LimitWatch(robot.limits, logger)
@@ -187,17 +187,19 @@ class JointCommands(RobotInput):
             "velocities": ("velocity", message.velocity),
             "efforts": ("effort", message.effort),
         }
-        given = {argument: values for argument, (_, values) in fields.items() if len(values)}
+        arguments = {argument: values for argument, (_, values) in fields.items() if len(values)}
         if not names:
             raise WorldError("the message names no joint")
-        if not given:
+        if not arguments:
             raise WorldError(f"the message has neither position, velocity nor effort for {names}")
-        for argument, values in given.items():
+        for argument, values in arguments.items():
             if len(values) != len(names):
                 raise WorldError(
                     f"'{fields[argument][0]}' has {len(values)} values for {len(names)} names"
                 )
-        arrays = {argument: np.asarray(values, dtype=float) for argument, values in given.items()}
+        arrays = {
+            argument: np.asarray(values, dtype=float) for argument, values in arguments.items()
+        }
         commanded, unset = split_by_nan(names, list(arrays.values()))
         if self._nan_holds:
             return JointCommand(names, arrays, commanded, unset)
@@ -213,9 +215,9 @@ class JointCommands(RobotInput):
         """
         reached, values = command.names, command.values
         if self.off and not self.off.isdisjoint(reached):
-            kept = [k for k, name in enumerate(reached) if name not in self.off]
-            reached = [reached[k] for k in kept]
-            values = {argument: numbers[kept] for argument, numbers in values.items()}
+            columns = [k for k, name in enumerate(reached) if name not in self.off]
+            reached = [reached[k] for k in columns]
+            values = {argument: numbers[columns] for argument, numbers in values.items()}
         if values.keys() == {"velocities"}:
             indices = self._robot.joint_index.indices(reached)
             if text := self._robot.unreached(indices, values["velocities"]):
@@ -234,11 +236,11 @@ class JointCommands(RobotInput):
 
     def _report_nan(self, command: JointCommand) -> None:
         """Log which joints have NaN, if these changed since the last message."""
-        held = sorted(set(command.names) - set(command.commanded))
-        if held != self._held:
-            self._held = held
-            if held:
-                joints = ", ".join(held)
+        held_names = sorted(set(command.names) - set(command.commanded))
+        if held_names != self._held_names:
+            self._held_names = held_names
+            if held_names:
+                joints = ", ".join(held_names)
                 self._logger.warning(
                     f"{self.topic}: all values are NaN, so the last command holds for {joints}"
                 )
@@ -272,11 +274,11 @@ class DynamicJointCommands(JointCommands):
                 f"interface_values has {len(message.interface_values)} entries for {names}"
             )
         table = {argument: np.full(len(names), np.nan) for argument in _ARGUMENTS.values()}
-        for k, (joint, given) in enumerate(zip(names, message.interface_values)):
-            for interface, value in _values_of(joint, given).items():
+        for k, (joint, stated) in enumerate(zip(names, message.interface_values)):
+            for interface, value in _values_of(joint, stated).items():
                 table[_ARGUMENTS[interface]][k] = value
-        given = {argument: row for argument, row in table.items() if not np.isnan(row).all()}
-        return JointCommand(names, given, names, [])
+        rows = {argument: row for argument, row in table.items() if not np.isnan(row).all()}
+        return JointCommand(names, rows, names, [])
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
@@ -301,15 +303,15 @@ def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[li
 def _values_of(joint: str, listed) -> dict[str, float]:
     """Return the values of a joint by interface. Raise WorldError for an invalid value."""
     interfaces, values = list(listed.interface_names), list(listed.values)
-    given = dict(zip(interfaces, values))
-    if not len(values) == len(interfaces) == len(given):
+    by_interface = dict(zip(interfaces, values))
+    if not len(values) == len(interfaces) == len(by_interface):
         raise WorldError(f"joint {joint!r} has {len(values)} values for interfaces {interfaces}")
-    for interface, value in given.items():
+    for interface, value in by_interface.items():
         if interface not in _ARGUMENTS:
             name = unknown_name("interface", interface, _ARGUMENTS)
             raise WorldError(f"joint {joint!r}: {name}")
         if not math.isfinite(value):
             raise WorldError(f"{interface} of joint {joint!r} must be finite, got {value}")
-    if given.keys().isdisjoint(("position", "velocity", "effort")):
+    if by_interface.keys().isdisjoint(("position", "velocity", "effort")):
         raise WorldError(f"joint {joint!r} has neither position, velocity nor effort")
-    return given
+    return by_interface

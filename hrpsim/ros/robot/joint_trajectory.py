@@ -48,7 +48,7 @@ class TrajectoryMotion:
 
     def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:
         self.names = tuple(names)
-        self._times, self._given = times, given
+        self._times, self._points = times, given
         if len(times) > 1:
             self._positions = BPoly.from_derivatives(times, given.swapaxes(0, 1))
             self._velocities = self._positions.derivative()
@@ -63,7 +63,8 @@ class TrajectoryMotion:
         if len(self._times) < 2:
             return 0.0, np.zeros(len(self.names))
         periods = np.diff(self._times)
-        return periods.max(), np.abs(np.diff(self._given[0], axis=0) / periods[:, None]).max(axis=0)
+        distances = np.abs(np.diff(self._points[0], axis=0))
+        return periods.max(), (distances / periods[:, None]).max(axis=0)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the state of the motion at `time` [s] after its start.
@@ -74,15 +75,17 @@ class TrajectoryMotion:
             (positions (joints,), velocities (joints,)).
         """
         if time >= self.duration:
-            return self._given[0, -1].copy(), np.zeros(len(self.names))
+            return self._points[0, -1].copy(), np.zeros(len(self.names))
         return self._positions(time), self._velocities(time)
 
     def without(self, names) -> TrajectoryMotion | None:
         """Return the motion without some joints, or None if no joints remain."""
-        kept = [k for k, name in enumerate(self.names) if name not in names]
-        if not kept:
+        columns = [k for k, name in enumerate(self.names) if name not in names]
+        if not columns:
             return None
-        return TrajectoryMotion([self.names[k] for k in kept], self._times, self._given[:, :, kept])
+        return TrajectoryMotion(
+            [self.names[k] for k in columns], self._times, self._points[:, :, columns]
+        )
 
 
 class TrajectoryPoints(NamedTuple):
@@ -125,13 +128,13 @@ def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> Tr
     """
     times = np.asarray(points.times, dtype=np.float64)
     _check_times(times)
-    given = []
-    for what, rows in zip(TrajectoryPoints._fields[1:], points[1:]):
+    derivatives = []
+    for field, rows in zip(TrajectoryPoints._fields[1:], points[1:]):
         if rows is None:
             break
-        _check_rows(names, what, rows)
-        given.append(np.asarray(rows, dtype=np.float64))
-    for name, rate in zip(names, given[1][-1] if len(given) > 1 else ()):
+        _check_rows(names, field, rows)
+        derivatives.append(np.asarray(rows, dtype=np.float64))
+    for name, rate in zip(names, derivatives[1][-1] if len(derivatives) > 1 else ()):
         if abs(rate) > _AT_REST:
             raise WorldError(
                 f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
@@ -139,8 +142,8 @@ def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> Tr
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
         first = start, start_velocity, np.zeros(len(names))
-        given = [np.vstack([at_first, rows]) for at_first, rows in zip(first, given)]
-    return TrajectoryMotion(names, times, np.array(given))
+        derivatives = [np.vstack([at_first, rows]) for at_first, rows in zip(first, derivatives)]
+    return TrajectoryMotion(names, times, np.array(derivatives))
 
 
 class TimedMotion(NamedTuple):
@@ -287,7 +290,7 @@ class JointTrajectories(RobotInput):
         """Yield warnings about an accepted trajectory, such as fields without effect."""
         if any(len(point.effort) for point in points):
             yield "efforts of points have no effect"
-        if any(len(one.accelerations) and not len(one.velocities) for one in points):
+        if any(len(point.accelerations) and not len(point.velocities) for point in points):
             yield "accelerations of points have no effect without velocities"
         longest, speeds = motion.mean_motion()
         if text := long_period("the time between two points", longest, LONGEST_RAMP, "a motion"):
@@ -305,11 +308,11 @@ class JointTrajectories(RobotInput):
         indices = [self._robot.first_v + self._indices[name] for name in names]
         control = self._robot.world.scene.control[indices]
         positions = dict(zip(self._robot.joint_names, self._robot.joint_positions))
-        held = control["kp"] > 0.0
+        has_gains = control["kp"] > 0.0
         measured = np.array([positions[name] for name in names])
         return (
-            np.where(held, control["target_position"], measured),
-            np.where(held, control["target_velocity"], 0.0),
+            np.where(has_gains, control["target_position"], measured),
+            np.where(has_gains, control["target_velocity"], 0.0),
         )
 
     def _stop(self) -> None:

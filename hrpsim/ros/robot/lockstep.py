@@ -61,7 +61,7 @@ class Lockstep:
         self._waiting_since = math.inf  # [s, wall]
         self.is_stalled = False  # whether the present wait is beyond the time-out
         self._stall_began = math.inf  # [s, wall]
-        self._held = False  # whether the last tick had no command
+        self._is_held = False  # whether the last tick had no command
         self._round_trips: list[float] = []  # [s, wall]
         self._published_at = math.inf  # start of the publication of the last state [s, wall]
         self._round_trip = math.inf  # round trip of the last yielded message [s, wall]
@@ -123,7 +123,9 @@ class Lockstep:
             if self.is_waiting and stamp == self._clock.stamp:
                 self.time_answer()
                 yield message
-            elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
+            elif (
+                self._is_held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered)
+            ):
                 self._reject_stamp(source.topic, stamp)
             # The others are repeated answers, because the state was repeated.
 
@@ -134,7 +136,7 @@ class Lockstep:
     def accepted(self) -> None:
         """Allow time to continue: the command of this tick has been accepted."""
         self._answered = self._clock.steps
-        self._held = False
+        self._is_held = False
         if len(self._round_trips) < _MOST_ROUND_TRIPS:
             self._round_trips.append(self._round_trip)
         self.end_stall()
@@ -212,7 +214,7 @@ class Lockstep:
             self._report_stall("; the last command holds" if self.policy == "hold" else "")
         if self.policy == "hold":
             self.held_count += 1
-            self._held = True
+            self._is_held = True
             self._answered = self._clock.steps
             self._waiting_since = math.inf
 

@@ -51,16 +51,16 @@ def camera_topics(view) -> dict[str, str]:
     same namespace. A camera with several images has image, depth_image, labels_map and camera_info
     below the topic. Points are below the topic.
     """
-    wanted, own = view.pattern.wanted, view.description.topic
+    kinds, own = view.pattern.wanted, view.description.topic
     top = own or view.description.name
-    if own and wanted in (("color",), ("depth",)):
-        topics = {_SHARED: f"{own.rpartition('/')[0]}/camera_info".lstrip("/"), wanted[0]: own}
+    if own and kinds in (("color",), ("depth",)):
+        topics = {_SHARED: f"{own.rpartition('/')[0]}/camera_info".lstrip("/"), kinds[0]: own}
     else:
         topics = {_SHARED: f"{top}/camera_info".lstrip("/")}
-        topics |= {image: f"{top}/{_IMAGES[image][bool(own)]}" for image in wanted}
-    if "color" in wanted and find_spec("PIL"):
+        topics |= {image: f"{top}/{_IMAGES[image][bool(own)]}" for image in kinds}
+    if "color" in kinds and find_spec("PIL"):
         topics["compressed"] = f"{topics['color']}/compressed"
-    if "depth" in wanted:
+    if "depth" in kinds:
         topics["points"] = f"{top}/points"
     return topics
 
@@ -131,8 +131,8 @@ def _topics_of(one: NamedRobot, step_topic) -> Iterator[tuple[str, str]]:
         yield one.prefix + step_topic(sensor), f"sensor {sensor.name!r} of {robot.name!r}"
     for view in robot.samplers:
         at = view.description
-        for what, topic in _TOPICS[at.kind](view).items():
-            shared = what == _SHARED
+        for part, topic in _TOPICS[at.kind](view).items():
+            shared = part == _SHARED
             owner = "cameras" if shared else f"sensor {at.name!r} of {robot.name!r}"
             yield one.prefix + topic, owner
 

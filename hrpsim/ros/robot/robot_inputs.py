@@ -97,12 +97,14 @@ class AppliedWrenches(RobotInput):
     def apply(self) -> None:
         """Apply the wrenches for the next step."""
         for link, push in list(self._pushes.items()):
-            share = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
-            if share <= 0.0:
+            fraction = self._mean_fraction(
+                (self._clock.steps - push.first_step) * self._clock.time_step
+            )
+            if fraction <= 0.0:
                 del self._pushes[link]
                 continue
             R = rotation_matrix(self._robot.link_pose(link)[1])
-            force, torque = share * push.wrench[:3], share * push.wrench[3:]
+            force, torque = fraction * push.wrench[:3], fraction * push.wrench[3:]
             self._robot.apply_wrench(link, R @ force, R @ torque)
 
     def steps_to_next(self, most: int) -> int:
@@ -114,7 +116,7 @@ class AppliedWrenches(RobotInput):
         super().reset()
         self._pushes.clear()
 
-    def _share(self, time: float) -> float:
+    def _mean_fraction(self, time: float) -> float:
         """Return the mean fraction of a wrench that acts in the step that begins at `time` [s].
 
         `time` counts from the start of the wrench. Because of the mean, the total impulse is wrench
@@ -204,8 +206,8 @@ class RobotInputs:
 
     def leave_off(self, joints: AbstractSet[str]) -> None:
         """Ignore commands to the joints in this set."""
-        for one in (*self.commands, *self._followers):
-            one.off = joints
+        for receiver in (*self.commands, *self._followers):
+            receiver.off = joints
 
 
 class Report(NamedTuple):

@@ -169,7 +169,7 @@ class RobotInterface:
     @property
     def accepted_count(self) -> int:
         """The number of accepted messages, on all topics."""
-        return sum(one.accepted_count for one in self.inputs)
+        return sum(robot_input.accepted_count for robot_input in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
         """Publish the joint states and due sensors.
@@ -205,8 +205,8 @@ class RobotInterface:
 
         Gains and modes do not change.
         """
-        for one in self.inputs:
-            one.reset()
+        for robot_input in self.inputs:
+            robot_input.reset()
         self.modes.apply()
 
     def transforms(self, *, odometry: bool, links: bool) -> RobotTransforms:

@@ -232,7 +232,7 @@ def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
     if links.size and links.max() >= link_count:
         raise HrpsimError(f"a point names link {links.max()}, but the robot has {link_count}")
     values = [rows[name].copy() for name in (POINT.names or ())[4:]]
-    if not all(np.isfinite(one).all() for one in values):
+    if not all(np.isfinite(column).all() for column in values):
         raise HrpsimError("the message has values that are not finite")
     return ContactPoints(links, *values)
 

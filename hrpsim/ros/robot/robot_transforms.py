@@ -24,13 +24,15 @@ class RobotTransforms:
         self._frames = frames
         model = robot.model
         edges = frames.edges() if links else []
-        hinged = [edge for edge in edges if edge.joint in robot.joint_names]
-        self._floating = [e for e in edges if e.moves and e.joint not in robot.joint_names]
+        parts = model.system.ball  # their poses depend on three positions
+        single = {j.name for j in model.joints if j.name in robot.joint_names and not parts[j.body]}
+        hinged = [edge for edge in edges if edge.joint in single]
+        self._others = [e for e in edges if e.moves and e.joint not in single]
         self._fixed = [edge for edge in edges if not edge.moves]
         self._odometry = odometry
         self._moving_base = odometry and model.base == "free"
         self.names = [(frames.odom, frames.base)] if self._moving_base else []
-        for edge in (*hinged, *self._floating):
+        for edge in (*hinged, *self._others):
             self.names.append((frames.of_link(edge.parent), frames.of_link(edge.child)))
         self._tables = _EdgeTables(robot, hinged)
 
@@ -41,7 +43,7 @@ class RobotTransforms:
             rows = rows[1:]
         hinged = rows[: len(self._tables.indices)]
         self._tables.write(self._robot.joint_positions, hinged)
-        for row, edge in zip(rows[len(hinged) :], self._floating):
+        for row, edge in zip(rows[len(hinged) :], self._others):
             row[:] = _relative_pose(*_link_poses(self._robot.model, self._robot.q, edge))
 
     def fixed(self) -> list[TransformStamped]:

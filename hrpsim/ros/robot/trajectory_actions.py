@@ -75,7 +75,7 @@ class TrajectoryGoal:
         self, names: Sequence[str], time: float, desired: JointState, actual: JointState
     ) -> None:
         """Send feedback. time: since the start of the trajectory [s]."""
-        error = JointState(*(wanted - is_ for wanted, is_ in zip(desired, actual)))
+        error = JointState(*(target - is_ for target, is_ in zip(desired, actual)))
         feedback = FollowJointTrajectory.Feedback(joint_names=list(names))
         feedback.header.stamp = self._clock.stamp.to_message()
         since = Duration(

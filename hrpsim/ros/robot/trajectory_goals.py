@@ -63,17 +63,18 @@ class Tolerances(NamedTuple):
 
     def violation(self, names: Sequence[str], desired: JointState, actual: JointState) -> str:
         """Return a text with the joint, the violated tolerance and the difference, or ""."""
-        for what, unit, is_, wanted, limits in (
+        for quantity, unit, is_, target, limits in (
             ("position", "rad or m", actual.positions, desired.positions, self.positions),
             ("velocity", "rad/s or m/s", actual.velocities, desired.velocities, self.velocities),
         ):
-            difference = np.abs(wanted - is_)
+            difference = np.abs(target - is_)
             beyond = np.flatnonzero(~(difference <= limits))
             if beyond.size:
                 k = int(beyond[0])
                 return (
-                    f"joint {names[k]!r} has the {what} {is_[k]:.6g}, {difference[k]:.3g} from the "
-                    f"desired {wanted[k]:.6g}; its {self.kind} tolerance is {limits[k]:g} {unit}"
+                    f"joint {names[k]!r} has the {quantity} {is_[k]:.6g}, {difference[k]:.3g} "
+                    f"from the desired {target[k]:.6g}; its {self.kind} tolerance is "
+                    f"{limits[k]:g} {unit}"
                 )
         return ""
 
@@ -184,8 +185,8 @@ class TrajectoryGoals(JointTrajectories):
                 "multi_dof_trajectory must be empty, as no joint has several degrees of freedom"
             )
         fields = "component_path_tolerance", "component_goal_tolerance"
-        if given := [field for field in fields if getattr(request, field, ())]:
-            self._rejections.warn(self.topic, f"{given[0]} has no effect")
+        if present := [field for field in fields if getattr(request, field, ())]:
+            self._rejections.warn(self.topic, f"{present[0]} has no effect")
         run = super().validate(request.trajectory)
         if run is None:
             raise WorldError("the trajectory has no points")
@@ -195,7 +196,7 @@ class TrajectoryGoals(JointTrajectories):
             run,
             self._tolerances("path", request.path_tolerance, names, np.inf),
             self._tolerances("goal", request.goal_tolerance, names, STOPPED_VELOCITY),
-            _given("goal_time_tolerance", late.sec + 1e-9 * late.nanosec, GOAL_TIME),
+            _tolerance("goal_time_tolerance", late.sec + 1e-9 * late.nanosec, GOAL_TIME),
             max(run.start, self._clock.steps) + 1,
         )
 
@@ -203,16 +204,17 @@ class TrajectoryGoals(JointTrajectories):
         self, kind: str, given: Sequence[Any], names: Sequence[str], velocity: float
     ) -> Tolerances:
         limits = Tolerances(kind, np.full(len(names), np.inf), np.full(len(names), velocity))
-        for one in given:
-            where = f"{kind}_tolerance of joint {one.name!r}"
-            if one.name not in self._joints:
+        for tolerance in given:
+            where = f"{kind}_tolerance of joint {tolerance.name!r}"
+            if tolerance.name not in self._joints:
                 raise Refusal(
-                    "INVALID_JOINTS", f"{where}: {unknown_name('joint', one.name, self._joints)}"
+                    "INVALID_JOINTS",
+                    f"{where}: {unknown_name('joint', tolerance.name, self._joints)}",
                 )
-            position = _given(f"{where}: position", one.position, np.inf)
-            rate = _given(f"{where}: velocity", one.velocity, velocity)
-            if one.name in names:
-                k = names.index(one.name)
+            position = _tolerance(f"{where}: position", tolerance.position, np.inf)
+            rate = _tolerance(f"{where}: velocity", tolerance.velocity, velocity)
+            if tolerance.name in names:
+                k = names.index(tolerance.name)
                 limits.positions[k], limits.velocities[k] = position, rate
         return limits
 
@@ -259,7 +261,7 @@ class TrajectoryGoals(JointTrajectories):
         active.goal.finish(status, code, text)
 
 
-def _given(what: str, value: float, default: float) -> float:
+def _tolerance(what: str, value: float, default: float) -> float:
     """Return a tolerance of a goal. 0 stands for `default`, -1 for no limit."""
     if value == -1.0:
         return np.inf

@@ -40,8 +40,12 @@ def describe(
         ],
         "static": [shape.name for shape in world.fixed_shapes],
         "connections": [
-            {"name": name, "kind": one.kind, "between": ["/".join(one.a), "/".join(one.b)]}
-            for name, one in world.connections.items()
+            {
+                "name": name,
+                "kind": connection.kind,
+                "between": ["/".join(connection.a), "/".join(connection.b)],
+            }
+            for name, connection in world.connections.items()
         ],
     }
 

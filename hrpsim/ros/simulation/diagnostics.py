@@ -37,7 +37,7 @@ class GraphWatch:
 
     def problems(self) -> list[str]:
         """Return the problems of the node itself."""
-        node, found = self._node, []
+        node, problems = self._node, []
         name = node.get_fully_qualified_name()
         # Uses a topic of every node, because the list of nodes may contain ended nodes.
         senders = [
@@ -45,17 +45,19 @@ class GraphWatch:
             for info in node.get_publishers_info_by_topic("/parameter_events")
         ]
         if senders.count(self._own) > 1:
-            found.append(f"another node has the name {name}, too. A request reaches either node")
-        found += self._rivals("/clock", "Time jumps for all subscribers")
-        return self._report(name, found)
+            problems.append(f"another node has the name {name}, too. A request reaches either node")
+        problems += self._rivals("/clock", "Time jumps for all subscribers")
+        return self._report(name, problems)
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
         """Return the problems of publishers to a robot's topics."""
-        found = [text for one in robot.inputs for text in self._unheard(one.topic)]
+        problems = [
+            text for robot_input in robot.inputs for text in self._unheard(robot_input.topic)
+        ]
         states = self._node.resolve_topic_name(f"{robot.names.topics}joint_states")
-        found += self._rivals(states, "Subscribers receive both in turns")
-        found += self._astray([one.topic for one in robot.inputs])
-        return self._report(robot.robot.name, found)
+        problems += self._rivals(states, "Subscribers receive both in turns")
+        problems += self._astray([robot_input.topic for robot_input in robot.inputs])
+        return self._report(robot.robot.name, problems)
 
     def _rivals(self, topic: str, consequence: str) -> list[str]:
         """Return texts about other nodes that publish a topic of this node."""
@@ -70,16 +72,16 @@ class GraphWatch:
 
         Such a topic has a similar name and no subscriber.
         """
-        own, node, found = {topic.rpartition("/")[2]: topic for topic in topics}, self._node, []
+        own, node, problems = {topic.rpartition("/")[2]: topic for topic in topics}, self._node, []
         for topic, _ in node.get_topic_names_and_types():
             alike = get_close_matches(topic.rpartition("/")[2], own, 1, _ALIKE)
             if alike and topic not in topics and not node.count_subscribers(topic):
-                found += [
+                problems += [
                     f"{_name_of(info)} publishes {topic}, which nobody receives. This node "
                     f"receives {own[alike[0]]}"
                     for info in node.get_publishers_info_by_topic(topic)
                 ]
-        return found
+        return problems
 
     def _unheard(self, topic: str) -> list[str]:
         """Return texts about publishers to `topic` whose messages this node cannot receive."""
@@ -172,7 +174,7 @@ class Diagnostics:
     def _of_simulation(self) -> DiagnosticStatus:
         simulation, account, faults = self._simulation, self._simulation.account, self._node.faults
         elapsed, factor = account.elapsed, account.real_time_factor
-        wanted = simulation.pacer.real_time_factor
+        target = simulation.pacer.real_time_factor
         stats = simulation.world.stats
         status = self._status("simulation", "hrpsim")
         if simulation.failure:
@@ -181,8 +183,8 @@ class Diagnostics:
             status.message = f"time stands still: compiling {', '.join(simulation.kernels.names)}"
         elif simulation.paused:
             status.message = "paused"
-        elif elapsed > 0.5 * PERIOD and factor < _BEHIND * wanted:
-            _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {wanted:g}")
+        elif elapsed > 0.5 * PERIOD and factor < _BEHIND * target:
+            _add(status, DiagnosticStatus.WARN, f"slower than real_time_factor {target:g}")
         if account.unmet.count:
             _add(status, DiagnosticStatus.WARN, account.describe_unmet())
         for problem in self._graph.problems():
@@ -194,7 +196,7 @@ class Diagnostics:
                 "simulated time [s]": f"{simulation.clock.seconds:.9g}",
                 "steps": simulation.clock.steps,
                 "real-time factor": f"{factor:.3f}",
-                "wanted real-time factor": f"{wanted:g}",
+                "wanted real-time factor": f"{target:g}",
                 "time per step [us]": f"{1e6 * account.time_per_step:.1f}",
                 "contacts": stats.contact_count,
                 "constraint rows": stats.row_count,

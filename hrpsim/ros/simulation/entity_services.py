@@ -53,16 +53,16 @@ def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarra
     for shape in entity.shapes:
         placed = Placement(shape.R, shape.p)
         if shape.body >= 0:
-            here, root = poses[shape.body], poses[entity.system.root[shape.body]]
-            placed = Placement(here["R"], root["origin"] + here["p"]).then(placed)
+            body, root = poses[shape.body], poses[entity.system.root[shape.body]]
+            placed = Placement(body["R"], root["origin"] + body["p"]).then(placed)
         centre = frame.R.T @ (placed.p - frame.p)
         reach = np.abs(frame.R.T @ placed.R) @ half_lengths(shape.geometry)
         lower.append(centre - reach)
         upper.append(centre + reach)
     if not lower:
-        here = poses[0]["origin"] + poses[0]["p"] if len(poses) else np.zeros(3)
-        here = frame.R.T @ (here - frame.p)
-        return here, here
+        point = poses[0]["origin"] + poses[0]["p"] if len(poses) else np.zeros(3)
+        point = frame.R.T @ (point - frame.p)
+        return point, point
     return np.min(lower, axis=0), np.max(upper, axis=0)
 
 
@@ -99,14 +99,14 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
     if not meets_box(box, points.min(axis=0), points.max(axis=0)):
         return False
-    found = linprog(
+    solution = linprog(
         np.zeros(len(points)),
         A_ub=np.vstack([points.T, -points.T]),
         b_ub=np.concatenate([box[1], -box[0]]),
         A_eq=np.ones((1, len(points))),
         b_eq=[1.0],
     )
-    return found.status == 0
+    return solution.status == 0
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
@@ -262,16 +262,16 @@ class EntityServices:
     def _spawn_several(self, request, response) -> str | Refusal:
         """Spawn one entity after another. Continue after a refusal."""
         failed = 0
-        for asked in request.spawn_requests:
-            one = msg.SpawnResult()
+        for spawn_request in request.spawn_requests:
+            spawn_result = msg.SpawnResult()
             try:
-                one.result.error_message = self._spawn(asked, one)
-                one.result.result = one.result.RESULT_OK
+                spawn_result.result.error_message = self._spawn(spawn_request, spawn_result)
+                spawn_result.result.result = spawn_result.result.RESULT_OK
             except Exception as error:
                 text = self._simulation.faults.explain(error, "~/spawn_entities")
-                fill_result(one.result, error, text, type(one))
+                fill_result(spawn_result.result, error, text, type(spawn_result))
                 failed += 1
-            response.results.append(one)
+            response.results.append(spawn_result)
         if failed:
             return Refusal(
                 "ENTITIES_SPAWN_FAILED", f"{failed} of {len(response.results)} could not be spawned"

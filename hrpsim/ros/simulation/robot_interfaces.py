@@ -34,14 +34,14 @@ class TransformPublisher:
     """
 
     def __init__(self, node: Node, message_type: type, *, odometry: bool, links: bool) -> None:
-        self._what = {"odometry": odometry, "links": links}
+        self._enabled = {"odometry": odometry, "links": links}
         self._type = message_type
         self._publisher = node.create_publisher(message_type, "tf", qos.STATE)
         self._static_publisher = node.create_publisher(message_type, "tf_static", qos.LATCHED)
 
     def show(self, robots: Iterable[RobotInterface]) -> None:
         """Switch to the transforms of these robots."""
-        self._robots = [robot.transforms(**self._what) for robot in robots]
+        self._robots = [robot.transforms(**self._enabled) for robot in robots]
         names = [pair for robot in self._robots for pair in robot.names]
         self._template = SerializedTemplate(
             self._publisher,
@@ -138,7 +138,11 @@ class RobotInterfaces:
     def drop_removed(self) -> None:
         """Remove the interfaces of robots that were removed from the world."""
         robots = self._world.robots
-        gone = [one for one in self._all if robots.get(one.robot.name) is not one.robot]
+        gone = [
+            interface
+            for interface in self._all
+            if robots.get(interface.robot.name) is not interface.robot
+        ]
         for interface in gone:
             self._all.remove(interface)
             interface.destroy()
@@ -194,8 +198,8 @@ class RobotInterfaces:
 
     def _update_lists(self) -> None:
         """Update the lists that a step iterates over. Publish the transforms of all robots."""
-        self.inputs = [one for interface in self._all for one in interface.inputs]
-        self.locksteps = [one.lockstep for one in self._all if one.lockstep]
+        self.inputs = [robot_input for interface in self._all for robot_input in interface.inputs]
+        self.locksteps = [interface.lockstep for interface in self._all if interface.lockstep]
         if self.transforms is not None:
             self.transforms.show(self._all)
 

@@ -321,9 +321,9 @@ class LiveParameters:
         if name in _SOLVER:
             return self._simulation.solver.problem(_SOLVER[name], value)
         for robot in self._simulation.robots:
-            for held in (robot.gains, robot.modes, robot.rates):
-                if held.knows(name):
-                    return held.problem(name, value)
+            for group in (robot.gains, robot.modes, robot.rates):
+                if group.knows(name):
+                    return group.problem(name, value)
         return ""
 
     def _react(self, name: str, value: Any) -> None:
@@ -341,7 +341,7 @@ class LiveParameters:
 
     def _set_of_robots(self, name: str, value: Any) -> None:
         for robot in self._simulation.robots:
-            for held in (robot.gains, robot.modes, robot.rates):
-                if held.knows(name):
-                    held.change(name, value)
+            for group in (robot.gains, robot.modes, robot.rates):
+                if group.knows(name):
+                    group.change(name, value)
         self._simulation.contents.notify()

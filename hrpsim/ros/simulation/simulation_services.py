@@ -198,19 +198,19 @@ class SimulateStepsAction:
 
     async def _advance(self, goal) -> int:
         """Make the requested steps, or fewer after a cancellation. Return the number of steps."""
-        wanted, done = goal.request.steps, 0
+        requested, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
         world = self._simulation.world
         await self._meet_listeners()
         try:
             end_of_turn = time.monotonic() + TURN
-            while done < wanted and not goal.is_cancel_requested:
+            while done < requested and not goal.is_cancel_requested:
                 await when_compiled(self._simulation, lambda: self._simulation.advance(1))
                 done += 1
-                feedback.completed_steps, feedback.remaining_steps = done, wanted - done
+                feedback.completed_steps, feedback.remaining_steps = done, requested - done
                 ends_turn = time.monotonic() > end_of_turn
-                if done in (1, wanted) or ends_turn:
+                if done in (1, requested) or ends_turn:
                     goal.publish_feedback(feedback)
                 if ends_turn:
                     await NextTurn()
@@ -232,12 +232,12 @@ class SimulateStepsAction:
         begun = time.monotonic()
         while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:
             await NextTurn()
-        found = self._node.count_subscribers(topic)
-        if found > self._known_listeners:
+        listeners = self._node.count_subscribers(topic)
+        if listeners > self._known_listeners:
             found_at = time.monotonic()
             while time.monotonic() < found_at + _SETTLING:
                 await NextTurn()
-        self._known_listeners = found
+        self._known_listeners = listeners
 
 
 class WorldServices:
@@ -267,14 +267,14 @@ class WorldServices:
         from simulation_interfaces.msg import WorldResource
 
         has_tags = tag_filter(request.filter)
-        found = find_worlds(sources)
-        if found.problems and not request.continue_on_error:
-            raise Refusal("NOT_FOUND", "; ".join(found.problems))
-        for entry in found.entries:
+        listing = find_worlds(sources)
+        if listing.problems and not request.continue_on_error:
+            raise Refusal("NOT_FOUND", "; ".join(listing.problems))
+        for entry in listing.entries:
             if has_tags(entry.notes.tags):
                 response.worlds.append(WorldResource())
                 _fill_world(response.worlds[-1], LoadedWorld(entry.notes, entry.uri))
-        return "; ".join(found.problems)
+        return "; ".join(listing.problems)
 
     def _get_current(self, request, response) -> None:
         loaded = self._simulation.contents.loaded
@@ -302,12 +302,12 @@ class WorldServices:
     def _get_spawnables(self, request, response) -> str:
         from simulation_interfaces.msg import Spawnable
 
-        found = find_spawnables(_bounded(request.sources))
-        for uri in found.entries:
+        listing = find_spawnables(_bounded(request.sources))
+        for uri in listing.entries:
             spawnable = Spawnable(description=f"robot description {uri.rpartition('/')[2]}")
             resource_of(spawnable).uri = uri
             response.spawnables.append(spawnable)
-        return "; ".join(found.problems)
+        return "; ".join(listing.problems)
 
     def _get_poses(self, request, response) -> None:
         from simulation_interfaces.msg import NamedPose

@@ -114,7 +114,7 @@ class ContactMarkers:
         self._world = world
         self._frame = frame
         self._force_scale = force_scale
-        self._shown = 0  # number of arrows in the last message
+        self._arrow_count = 0  # number of arrows in the last message
         self._layout: tuple | None = None  # layout of the last message
         self._template: SerializedTemplate | None = None
         self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
@@ -132,8 +132,8 @@ class ContactMarkers:
         sign = np.where(contacts.links < moving_count, 1.0, -1.0)[:, None]
         points, normals, forces = contacts.points, sign * contacts.normals, sign * contacts.forces
         has_arrow = np.linalg.norm(forces, axis=1) >= _LEAST_FORCE
-        has_arrow = has_arrow.tolist() + [False] * (self._shown - len(contacts))
-        self._shown = len(contacts)
+        has_arrow = has_arrow.tolist() + [False] * (self._arrow_count - len(contacts))
+        self._arrow_count = len(contacts)
         arrows = np.stack([points, points + self._force_scale * forces], axis=1)
         cones = _cones(points, normals, self._frictions())
         numbers = np.concatenate([arrows[has_arrow[: len(contacts)]].ravel(), cones.ravel()])
@@ -189,11 +189,11 @@ class ContactMarkers:
 
 
 def _fill(message: MarkerArray, stamp, numbers) -> None:
-    rest = iter(numbers)
+    iterator = iter(numbers)
     for marker in message.markers:
         marker.header.stamp = stamp
         for point in marker.points:
-            point.x, point.y, point.z = next(rest), next(rest), next(rest)
+            point.x, point.y, point.z = next(iterator), next(iterator), next(iterator)
 
 
 def _cones(apexes, normals, frictions) -> np.ndarray:

@@ -260,14 +260,14 @@ class _Silence:
 
     def __init__(self, node: ChildProcess, limit: float) -> None:
         self._node, self._limit = node, limit
-        self._said, self._heard = len(node.lines), time.monotonic()
+        self._count, self._heard = len(node.lines), time.monotonic()
         self._last, self._begun = "", False
 
     def check(self) -> None:
         """Raise SweepError if the node has been silent for too long."""
         now = time.monotonic()
-        if lines := self._node.lines[self._said :]:
-            self._said, self._heard, self._last = self._said + len(lines), now, lines[-1]
+        if lines := self._node.lines[self._count :]:
+            self._count, self._heard, self._last = self._count + len(lines), now, lines[-1]
             self._begun = self._begun or any(line.startswith("at ") for line in lines)
         limit = self._limit if self._begun else START_LIMIT
         if now - self._heard > limit:
@@ -277,17 +277,19 @@ class _Silence:
 
 def _outcomes(folder: CellFolder) -> dict[str, float]:
     node, controller = folder.said(NODE), folder.said(CONTROLLER)
-    found: dict[str, Any] = node["outcomes"]
+    outcomes: dict[str, Any] = node["outcomes"]
     largest = controller["largest_dcm_errors"][node["ticks"]]
-    return found | walk_outcomes(controller["ends"], found, largest)
+    return outcomes | walk_outcomes(controller["ends"], outcomes, largest)
 
 
 def described(child: ChildProcess) -> str:
     """Return a text about the end of a process, with its last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]
-    said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
-    return f"the {child.name} ended with code {child.exit_code}" + (f": {said}" if said else "")
+    last_line = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
+    return f"the {child.name} ended with code {child.exit_code}" + (
+        f": {last_line}" if last_line else ""
+    )
 
 
 class CellController(Controller):
@@ -302,8 +304,8 @@ class CellController(Controller):
         signal_at_parent_end(signal.SIGKILL)  # a user's code may block it
         self._folder = CellFolder(parameters["folder"])
         request = self._folder.request
-        self._inner, given = request.scenario.controller_of(request.values, request.seed)
-        self._inner.configure(model, given)
+        self._inner, inner_parameters = request.scenario.controller_of(request.values, request.seed)
+        self._inner.configure(model, inner_parameters)
         self.period, self.needs = self._inner.period, self._inner.needs
         self._errors = [larger_dcm_error(math.nan, self._inner)]  # largest error up to each tick
         self._last: Command | None = None

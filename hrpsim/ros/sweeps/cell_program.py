@@ -44,14 +44,14 @@ def _run(stop: StopSignal) -> int:
 def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
     from hrpsim.ros.controller.controller_node import run_controller
 
-    given = {
+    parameters = {
         "controller": _PLUGIN,
         "parameters": [f"folder:={folder.path}"],
         "base": folder.request.base,
         "lockstep": True,
     }
     return run_controller(
-        lambda: stop() or folder.has(OVER), stop.user_code_started, **_options(folder, given)
+        lambda: stop() or folder.has(OVER), stop.user_code_started, **_options(folder, parameters)
     )
 
 
@@ -66,12 +66,12 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     command = request.command
     period = _period(request, model)
     duration = ticks_in(scenario.duration_of(values), period) * period
-    given = {"duration": duration, "publish_link_tf": False, "compile_ahead": False}
+    parameters = {"duration": duration, "publish_link_tf": False, "compile_ahead": False}
     if command is None or command.period is not None:
-        given |= _lockstep(period)
+        parameters |= _lockstep(period)
     else:
-        given |= {"real_time_factor": command.real_time_factor}
-    options = _options(folder, given)
+        parameters |= {"real_time_factor": command.real_time_factor}
+    options = _options(folder, parameters)
     if command is not None:
         del options["namespace"]
     node = SimulationNode(lambda _: (world, LoadedWorld()), **options)
@@ -79,18 +79,18 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
         measures = Measures(world, scenario.robot, period)
         watched = (node.simulation, folder, measures, scenario.pushes_of(world, values), period)
         watch: CellWatch
-        if "lockstep" in given:
+        if "lockstep" in parameters:
             watch = LockstepWatch(*watched)
         else:
             watch = UnsynchronizedWatch(*watched, accepted=lambda: node.accepted_count)
         stop.loop_started()
         node.run(lambda: stop() or watch.over())
-        found = {"ticks": measures.ticks, "outcomes": measures.outcomes()}
+        report = {"ticks": measures.ticks, "outcomes": measures.outcomes()}
     finally:
         node.destroy()
     if stop():
         return 1
-    folder.say(NODE, found)
+    folder.say(NODE, report)
     return 0
 
 
@@ -98,8 +98,8 @@ def _period(request: CellRequest, model: Model | None) -> float:
     """Return the time between control ticks of a cell [s]."""
     if request.command is not None:
         return request.command.period or request.scenario.period
-    controller, given = request.scenario.controller_of(request.values, request.seed)
-    controller.configure(model, given)  # sets its period
+    controller, parameters = request.scenario.controller_of(request.values, request.seed)
+    controller.configure(model, parameters)  # sets its period
     controller.stop()
     return period_of(controller)
 

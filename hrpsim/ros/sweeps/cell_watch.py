@@ -71,8 +71,8 @@ class CellWatch(ABC):
 
     def _measure(self) -> None:
         """Add the measurements of the present tick, once."""
-        ticks, rest = divmod(self._simulation.clock.steps, self._steps)
-        if rest == 0 and ticks > self.measures.ticks:
+        ticks, remainder = divmod(self._simulation.clock.steps, self._steps)
+        if remainder == 0 and ticks > self.measures.ticks:
             self.measures.tick()
 
     @abstractmethod

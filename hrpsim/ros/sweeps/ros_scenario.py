@@ -187,11 +187,11 @@ class RosScenario(Scenario):
             self.in_process, dict(values), seed, self._base, self.patience, self.command
         )
         if self.pairs is not None:
-            found = self.pairs.run(request)
+            outcomes = self.pairs.run(request)
         else:
             with closing(self.new_pairs()) as pairs:
-                found = pairs.run(request)
-        return {name: found.get(name, float("nan")) for name in self.outcomes}
+                outcomes = pairs.run(request)
+        return {name: outcomes.get(name, float("nan")) for name in self.outcomes}
 
     def new_pairs(self) -> CellPairs:
         """Return processes for cells of this scenario, none started yet."""

@@ -75,9 +75,9 @@ class Continuous:
     def at(self, quantiles: np.ndarray) -> list[float]:
         """Return the values at quantiles (n,) in [0, 1)."""
         if self.kind == "uniform":
-            found = self.a + quantiles * (self.b - self.a)
+            values = self.a + quantiles * (self.b - self.a)
         elif self.kind == "log_uniform":
-            found = self.a * (self.b / self.a) ** quantiles
+            values = self.a * (self.b / self.a) ** quantiles
         else:
             from scipy.special import ndtr, ndtri
 
@@ -85,8 +85,8 @@ class Continuous:
             # Half a step of a double away from the ends, because the quantile at the ends is
             # infinite.
             inner = np.clip(low + quantiles * (high - low), 2.0**-53, 1.0 - 2.0**-53)
-            found = np.clip(self.a + self.b * ndtri(inner), *self.within)
-        return found.tolist()
+            values = np.clip(self.a + self.b * ndtri(inner), *self.within)
+        return values.tolist()
 
 
 def read_distribution(given: Any) -> Levels | Continuous:
@@ -245,9 +245,9 @@ class Design:
     @cached_property
     def _distributions(self) -> dict[str, Levels | Continuous]:
         result = {}
-        for path, given in self.parameters.items():
+        for path, entry in self.parameters.items():
             try:
-                result[path] = read_distribution(given)
+                result[path] = read_distribution(entry)
             except SweepError as error:
                 raise SweepError(f"parameter {path!r}: {error}") from error
         return result

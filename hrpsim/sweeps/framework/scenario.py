@@ -165,8 +165,8 @@ class FunctionScenario(Scenario):
             )
         self.function = function
         self._outcomes = {
-            str(key): unit if isinstance(unit, Outcome) else Outcome(str(unit))
-            for key, unit in outcomes.items()
+            str(key): outcome if isinstance(outcome, Outcome) else Outcome(str(outcome))
+            for key, outcome in outcomes.items()
         }
 
     @property
@@ -177,27 +177,27 @@ class FunctionScenario(Scenario):
     def parameters(self) -> dict[str, Parameter]:
         """Return the function's parameters. A default sets the kind of a parameter."""
         result = {}
-        for key, given in inspect.signature(self.function).parameters.items():
+        for key, parameter in inspect.signature(self.function).parameters.items():
             if key == "seed":
                 continue
-            if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 raise SweepError(
-                    f"{_called(self.function)}: parameters must have names, got {given}"
+                    f"{_called(self.function)}: parameters must have names, got {parameter}"
                 )
             kind: Kind = scalar
-            if isinstance(given.default, bool):
+            if isinstance(parameter.default, bool):
                 kind = flag
-            elif isinstance(given.default, (int, float)):
+            elif isinstance(parameter.default, (int, float)):
                 kind = numeric()
-            elif isinstance(given.default, str):
+            elif isinstance(parameter.default, str):
                 kind = name
             result[key] = Parameter(kind)
         return result
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise SweepError for missing parameters without a default."""
-        for key, given in inspect.signature(self.function).parameters.items():
-            if key != "seed" and given.default is given.empty and key not in values:
+        for key, parameter in inspect.signature(self.function).parameters.items():
+            if key != "seed" and parameter.default is parameter.empty and key not in values:
                 raise SweepError(f"{_called(self.function)} needs a value of {key!r}")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -99,13 +99,13 @@ class Measures:
                 raise SweepError(self._fallen_before())
 
     def _fallen_before(self) -> str:
-        said = (
+        message = (
             f"robot {self._robot.name!r} lies before the run begins, tilted by "
             f"{self._watch.largest_tilt:.2f} rad"
         )
         if not np.any(self._robot.gains[0]):
-            said += ": its joints have no gains, which are in the world file under `gains`"
-        return said
+            message += ": its joints have no gains, which are in the world file under `gains`"
+        return message
 
     @property
     def fell(self) -> bool:
@@ -303,9 +303,9 @@ class WorldRun:
 
     def tick(self) -> None:
         """Simulate one period."""
-        now = self._measures.ticks * self.period
+        time = self._measures.ticks * self.period
         for push in self._pushes:
-            push.apply(self.world, now, self.period)
+            push.apply(self.world, time, self.period)
         if self._loop is None:
             self.world.step(self._steps)
         else:
@@ -344,8 +344,8 @@ class WorldRun:
 
     def outcomes(self) -> dict[str, float]:
         """Return all outcomes of the run so far."""
-        found = self._measures.outcomes()
-        return found | walk_outcomes(planned_steps(self.controller), found, self._dcm_error)
+        measured = self._measures.outcomes()
+        return measured | walk_outcomes(planned_steps(self.controller), measured, self._dcm_error)
 
 
 def ticks_in(duration: float, period: float) -> int:

@@ -332,8 +332,8 @@ class WorldScenario(Scenario):
         base = self._base(self._structural(values))
         with base.lent() as world:
             world_paths.change_world(world, self._pairs, {**self._settings, **values}, seed)
-            found = self._start(world, base.model, values, seed).run()
-        return {name: found.get(name, float("nan")) for name in self._measured}
+            outcomes = self._start(world, base.model, values, seed).run()
+        return {name: outcomes.get(name, float("nan")) for name in self._measured}
 
     def _base(self, structural: Mapping[str, Any]) -> world_run.BaseWorld:
         key = json.dumps([str(self.path), self.data, self.robot, dict(structural)], sort_keys=True)

@@ -133,21 +133,21 @@ def joined_collision(
     Returns:
         (arrays of the shapes, (entity, link) of each shape).
     """
-    found = joined_shapes(fixed, entities, material_index)
-    polyhedra, solids = solids_of(found.geometries)
-    found.give_solids(solids, polyhedra)
-    shapes, n = found.records, len(found.records)
+    joined = joined_shapes(fixed, entities, material_index)
+    polyhedra, solids = solids_of(joined.geometries)
+    joined.give_solids(solids, polyhedra)
+    shapes, n = joined.records, len(joined.records)
     collision = allocate(
         Collision,
         {Axis.SHAPE: n, Axis.PAIR: 64 + 4 * n, Axis.CONTACT: 32 + 8 * n, Axis.EXCLUDED: 0},
         shapes=shapes,
-        group=found.group,
+        group=joined.group,
         moving=np.flatnonzero(shapes["body"] >= 0),
         body_bounds=new_body_bounds(shapes),
         order=np.arange(n, dtype=np.int64),
         polyhedra=polyhedra,
     )
-    return collision, found.owners
+    return collision, joined.owners
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
@@ -186,7 +186,7 @@ def joined_actuators(entities: list[Entity], time_step: float) -> np.ndarray:
     for robot in entities:
         if isinstance(robot, Robot):
             acting = robot.acting_actuators.items()
-            fitted = [(robot.model.joint(name).v_index, one) for name, one in acting]
+            fitted = [(robot.model.joint(name).v_index, actuator) for name, actuator in acting]
             parts.append(actuator_records(fitted, robot.system, time_step))
             parts[-1]["dof"] += robot.first_v
     return np.concatenate(parts)
@@ -216,9 +216,9 @@ def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
     """Mark the bodies that may sleep, and write their radii to `rests`."""
     for entity in entities:
         if isinstance(entity, Body):
-            rest = rests[entity.first_body]
+            record = rests[entity.first_body]
             reach = [math.hypot(*shape.p) + shape_radius(shape) for shape in entity.shapes]
-            rest["may_sleep"], rest["radius"] = 1, max(reach)
+            record["may_sleep"], record["radius"] = 1, max(reach)
 
 
 def assemble(

@@ -107,9 +107,9 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
             continue
         before, after = at(old, path), at(new, path)
         if field.live:
-            kept = renumbered(before[: int(old.counts[field.live][0])], field, indices)
-            new.counts[field.live] = len(kept)
-            changed[path] = _with_room(kept, max(len(before), len(after)))
+            records = renumbered(before[: int(old.counts[field.live][0])], field, indices)
+            new.counts[field.live] = len(records)
+            changed[path] = _with_room(records, max(len(before), len(after)))
         elif field.axis in indices:
             _carry_entries(before, after, field, indices[field.axis])
         elif field.shape == (1,):
@@ -121,8 +121,8 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
 def _actuator_indices(old: Scene, new: Scene, of_dof: np.ndarray) -> np.ndarray:
     """Return the new index of each actuator, which is the actuator of the same joint, or -1."""
     index_of = {int(dof): k for k, dof in enumerate(new.actuators.units["dof"])}
-    found = [index_of.get(int(of_dof[dof]), -1) for dof in old.actuators.units["dof"]]
-    return np.array(found, dtype=np.int64)
+    indices = [index_of.get(int(of_dof[dof]), -1) for dof in old.actuators.units["dof"]]
+    return np.array(indices, dtype=np.int64)
 
 
 def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:

@@ -122,7 +122,7 @@ class SpareRoom:
     """Arrays with spare entries at the end. A scene uses the leading entries."""
 
     def __init__(self) -> None:
-        self._whole: list[np.ndarray] = []  # in the order of _FIELDS
+        self._buffers: list[np.ndarray] = []  # in the order of _FIELDS
         self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
@@ -211,26 +211,26 @@ class SpareRoom:
     def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
         """Move the scene's arrays into larger arrays with the given capacity."""
         arrays = _ARRAYS(scene)
-        whole = self._whole
+        buffers = self._buffers
         if not self._has_room(sizes):
-            whole = [
+            buffers = [
                 new_array((_roomy(sizes[field.axis]), *array.shape[1:]), array.dtype, field.fill)
                 for array, (_, field) in zip(arrays, _FIELDS, strict=True)
             ]
             scene = _with_working_memory(scene, {k: _roomy(n) for k, n in sizes.items()})
-        for array, larger, (_, field) in zip(arrays, whole, _FIELDS, strict=True):
+        for array, larger, (_, field) in zip(arrays, buffers, _FIELDS, strict=True):
             if array.base is not larger and field.life is not Life.WORK:
                 larger[: len(array)] = array
-        if whole is not self._whole:
-            self._whole = whole
-            self._bytes = [one.view(np.uint8).reshape(len(one), -1) for one in whole]
+        if buffers is not self._buffers:
+            self._buffers = buffers
+            self._bytes = [buffer.view(np.uint8).reshape(len(buffer), -1) for buffer in buffers]
         return scene
 
     def _has_room(self, sizes: Mapping[Axis, int]) -> bool:
         """Return whether the larger arrays exist and have the given capacity."""
-        return bool(self._whole) and all(
+        return bool(self._buffers) and all(
             sizes[field.axis] <= len(array)
-            for array, (_, field) in zip(self._whole, _FIELDS, strict=True)
+            for array, (_, field) in zip(self._buffers, _FIELDS, strict=True)
         )
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
@@ -239,7 +239,7 @@ class SpareRoom:
             scene,
             {
                 path: array[: sizes[field.axis]]
-                for array, (path, field) in zip(self._whole, _FIELDS, strict=True)
+                for array, (path, field) in zip(self._buffers, _FIELDS, strict=True)
             },
         )
 
@@ -351,8 +351,8 @@ def _renumber(scene: Scene, gone: Mapping[Axis, tuple[int, int]]) -> None:
             for name, axis in axes.items():
                 first, count = gone[axis]
                 stays &= (numbers[name] < first) | (numbers[name] >= first + count)
-            scene.counts[field.live] = kept = _move_to_front(records, stays)
-            records = records[:kept]
+            scene.counts[field.live] = retained = _move_to_front(records, stays)
+            records = records[:retained]
             numbers = {name: values[stays] for name, values in numbers.items()}
         for name, axis in axes.items():
             first, count = gone[axis]
@@ -363,11 +363,11 @@ def _renumber(scene: Scene, gone: Mapping[Axis, tuple[int, int]]) -> None:
 def _move_to_front(records: np.ndarray, stays: np.ndarray) -> int:
     """Move the records that stay to the front. Return how many stay."""
     edges = np.flatnonzero(np.diff(stays, prepend=False, append=False))
-    kept = 0
+    retained = 0
     for first, end in edges.reshape(-1, 2).tolist():
-        _move(rows_of(records), first, end, kept)
-        kept += end - first
-    return kept
+        _move(rows_of(records), first, end, retained)
+        retained += end - first
+    return retained
 
 
 def _move(rows: np.ndarray, first: int, end: int, to: int) -> None:
@@ -379,9 +379,9 @@ def _move(rows: np.ndarray, first: int, end: int, to: int) -> None:
 
 def _closed(order: np.ndarray, first: int, count: int) -> np.ndarray:
     """Remove `count` numbers, beginning with `first`, from a permutation. Close the gap."""
-    kept = order[(order < first) | (order >= first + count)]
-    kept[kept >= first] -= count
-    return kept
+    retained = order[(order < first) | (order >= first + count)]
+    retained[retained >= first] -= count
+    return retained
 
 
 def _closed_bounds(body_bounds: np.ndarray, first: int, count: int) -> np.ndarray:
@@ -390,6 +390,6 @@ def _closed_bounds(body_bounds: np.ndarray, first: int, count: int) -> np.ndarra
     The numbers of later bodies decrease by `count`.
     """
     body = body_bounds["body"]
-    kept = body_bounds[(body < first) | (body >= first + count)]
-    kept["body"] -= np.where(kept["body"] >= first, count, 0)
-    return kept
+    retained = body_bounds[(body < first) | (body >= first + count)]
+    retained["body"] -= np.where(retained["body"] >= first, count, 0)
+    return retained

@@ -190,24 +190,24 @@ def _new_world(
 
 def _located(path: Path, name: str) -> Path:
     """Return the path of a file named in a project. WorldError lists the searched folders."""
-    head, _, rest = name.partition("/")
+    head, _, relative = name.partition("/")
     if head == "${SHARE}":
         folders = [folder / "share" for folder in path.absolute().parents]
-        if given := os.environ.get(SHARE_VARIABLE):
-            folders.insert(0, Path(given))
+        if share_folder := os.environ.get(SHARE_VARIABLE):
+            folders.insert(0, Path(share_folder))
         for installed in map(Path, _INSTALLED):
             folders += sorted(installed.glob("choreonoid*"), reverse=True)
     elif head == "${HOME}":
         folders = [Path.home()]
     else:
-        rest = name.removeprefix("${PROJECT_DIR}/")
+        relative = name.removeprefix("${PROJECT_DIR}/")
         folders = [path.absolute().parent]
     for folder in folders:
-        if is_file(folder / rest):
-            return folder / rest
+        if is_file(folder / relative):
+            return folder / relative
     cure = f". Name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
-    shown = ", ".join(map(str, folders[:4]))
-    raise WorldError(f"{path}: there is no file {shown_value(name)} in {shown}{cure}")
+    listed = ", ".join(map(str, folders[:4]))
+    raise WorldError(f"{path}: there is no file {shown_value(name)} in {listed}{cure}")
 
 
 def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
@@ -246,11 +246,11 @@ def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
         base = "fixed" if is_fixed else None
         model = load_model(file, base=base, accept_nonphysical_inertia=True)
     for line in model.not_simulated:
-        what, _, why = line.partition(": ")
-        notes.add(f"{file.name}: {what}", why)
-    for one in caught:
-        if "not simulated as it says" not in str(one.message):
-            warnings.warn(one.message, stacklevel=6)
+        feature, _, why = line.partition(": ")
+        notes.add(f"{file.name}: {feature}", why)
+    for warning in caught:
+        if "not simulated as it says" not in str(warning.message):
+            warnings.warn(warning.message, stacklevel=6)
     return model
 
 
@@ -294,15 +294,15 @@ def _posture(model: Model, item: _Item, notes: Notes) -> np.ndarray:
     """Return q (nq,) with the joint positions of an item, in the order of the joint ids."""
     q, data = model.starting(), item.data
     degrees, radians = data.numbers("joint_displacements"), data.numbers("joint_positions")
-    given = degrees * _TO_RADIAN if degrees is not None else radians
-    if given is None:
+    positions = degrees * _TO_RADIAN if degrees is not None else radians
+    if positions is None:
         return q
     order = () if model.robot is None else model.robot.joint_order
     order = order or model.joint_names
-    if len(given) != len(order):
+    if len(positions) != len(order):
         why = f"the robot has {len(order)}: they hold in the order of joint_id"
-        notes.add(f"joint_displacements of {len(given)} joints", why, item.name)
-    for name, position in zip(order, given):
+        notes.add(f"joint_displacements of {len(positions)} joints", why, item.name)
+    for name, position in zip(order, positions):
         if name:
             q[model.joint(name).q_index] = position
     return q

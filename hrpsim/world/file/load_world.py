@@ -112,7 +112,7 @@ WORLD_FORMATS = (YAML, MJCF, SDF, CNOID, USD)
 def _format_of(path: Path) -> WorldFormat:
     """Return the format with the file's suffix. Other files are YAML."""
     suffix = path.suffix.lower()
-    return next((one for one in WORLD_FORMATS if suffix in one.suffixes), YAML)
+    return next((form for form in WORLD_FORMATS if suffix in form.suffixes), YAML)
 
 
 def is_world_file(path: Path) -> bool:
@@ -163,10 +163,10 @@ def build_world(
     """Return the world of an opened file (see `load_world`)."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     expect_steps()
-    given = {"time_step": time_step, "integrator": integrator}
-    given = {name: value for name, value in given.items() if value is not None}
+    overrides = {"time_step": time_step, "integrator": integrator}
+    overrides = {name: value for name, value in overrides.items() if value is not None}
     with reader.at("world"):
-        world = World(**{**(file.get("world") or {}), **given})
+        world = World(**{**(file.get("world") or {}), **overrides})
     if file.get("ground", False) is not False:
         with reader.at("ground"):
             world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
@@ -206,8 +206,8 @@ def _add_rules(reader: FileReader, world: World, file: dict[str, Any]) -> dict[s
     for where, entry in _entries(file, "solvers"):
         with reader.at(where):
             world.add_solver_rule(**entry)
-            given = entry.get("materials") or []
-            materials[f"{where}.materials"] = [given] if isinstance(given, str) else given
+            names = entry.get("materials") or []
+            materials[f"{where}.materials"] = [names] if isinstance(names, str) else names
     return materials
 
 
@@ -233,11 +233,11 @@ def _add_contents(
 
 def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:
     """Warn of unused materials, unless shapes with these materials may be added later."""
-    found = world.unknown_materials(name for names in named.values() for name in names)
+    unknown = world.unknown_materials(name for names in named.values() for name in names)
     for where, names in named.items():
         for name in names:
-            if name in found:
-                warnings.warn(str(reader.fail(where, found[name])), ModelWarning, stacklevel=4)
+            if name in unknown:
+                warnings.warn(str(reader.fail(where, unknown[name])), ModelWarning, stacklevel=4)
 
 
 def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
@@ -258,16 +258,16 @@ def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
 
     If the entry has no `copies`, the only copy has the name of the entry and no offset.
     """
-    name, given = entry.pop("name", None), entry.pop("copies", None)
-    if given is None:
+    name, copies = entry.pop("name", None), entry.pop("copies", None)
+    if copies is None:
         return [(name, np.zeros(3))]
-    if ("grid" in given) == ("offsets" in given) or ("grid" in given) != ("spacing" in given):
+    if ("grid" in copies) == ("offsets" in copies) or ("grid" in copies) != ("spacing" in copies):
         raise WorldError("copies: give either grid and spacing, or offsets")
-    if "grid" in given:
-        (nx, ny), (dx, dy) = given["grid"], given["spacing"]
+    if "grid" in copies:
+        (nx, ny), (dx, dy) = copies["grid"], copies["spacing"]
         offsets = [(i * dx, j * dy, 0.0) for i in range(nx) for j in range(ny)]
     else:
-        offsets = given["offsets"]
+        offsets = copies["offsets"]
     if len(offsets) > MOST_COPIES:
         raise WorldError(
             f"copies: {len(offsets)} copies are more than the limit of {MOST_COPIES}. Use several "
@@ -298,12 +298,12 @@ def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
     """Load one robot, and put the copies in the posture. The actuators hold the posture."""
-    given = entry.get("xacro_arguments", {})
+    stated = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(
             locate(reader, entry["urdf"]),
             base=entry.get("base"),
-            xacro_arguments={**given, **arguments},
+            xacro_arguments={**stated, **arguments},
             accept_nonphysical_inertia=entry.get("accept_nonphysical_inertia", False),
             meshes=entry.get("meshes", "hull"),
             srdf=None if "srdf" not in entry else locate(reader, entry["srdf"]),
@@ -340,18 +340,18 @@ def _place_robot(
             position=_moved(model, entry.get("position"), offset),
             orientation=entry.get("orientation"),
         )
-        for name, given in entry.get("joint_properties", {}).items():
+        for name, properties in entry.get("joint_properties", {}).items():
             with reader.at(f"{where}.joint_properties.{name}"):
-                robot.set_joint_properties(robot.joint_index.matching(name), **given)
+                robot.set_joint_properties(robot.joint_index.matching(name), **properties)
         if entry.get("on_floor", False):
             robot.place_on_floor()
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
                 kp, kd = gains
                 robot.set_gains(kp, kd, names=robot.joint_index.matching(name))
-        for name, given in entry.get("actuators", {}).items():
+        for name, stated in entry.get("actuators", {}).items():
             with reader.at(f"{where}.actuators.{name}"):
-                actuator = given if isinstance(given, str) else actuator_of(given)
+                actuator = stated if isinstance(stated, str) else actuator_of(stated)
                 robot.set_actuator(actuator, robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
         robot.warn_of_missing_gains()
@@ -394,9 +394,9 @@ def add_connection(reader: FileReader, world: World, where: str, entry: dict[str
     enabled, motors = entry.pop("enabled", True), entry.pop("drive", {})
     for frame in ("frame_a", "frame_b"):
         if frame in entry:
-            given = entry[frame]
-            position = given.get("position", (0.0, 0.0, 0.0))
-            entry[frame] = (position, given.get("orientation", (0.0, 0.0, 0.0, 1.0)))
+            pose = entry[frame]
+            position = pose.get("position", (0.0, 0.0, 0.0))
+            entry[frame] = (position, pose.get("orientation", (0.0, 0.0, 0.0, 1.0)))
     with reader.at(where):
         connection = world.connect(*pair, **entry)
         for axis, motor in motors.items():

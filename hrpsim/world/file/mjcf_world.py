@@ -139,8 +139,8 @@ def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
     result: dict[str, MjcfRobot] = {}
     groups = tied_trees(m)
     for roots in groups:
-        wanted = m.name if len(groups) == 1 and m.name else m.names["body"][roots[0]]
-        name = re.sub(r"[^\w.-]", "_", wanted) or f"body{roots[0]}"
+        model_name = m.name if len(groups) == 1 and m.name else m.names["body"][roots[0]]
+        name = re.sub(r"[^\w.-]", "_", model_name) or f"body{roots[0]}"
         result[name] = robot_of(m, roots, name, notes)
     return result
 
@@ -178,14 +178,14 @@ def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
 
     Bodies that have no collision shape in the robot's description are left out.
     """
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
         if body and body in described.tree.links and collides(m, geom):
-            found.setdefault(body, []).append(geom)
+            groups.setdefault(body, []).append(geom)
     return {
         body: geoms
-        for body, geoms in found.items()
+        for body, geoms in groups.items()
         if described.data.links[described.tree.links[body]].collisions
     }
 

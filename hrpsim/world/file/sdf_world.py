@@ -89,10 +89,12 @@ def _physics(contents: SdfContents) -> Any:
     """
     if contents.scope.frame.kind != "world":
         return None
-    found = list(contents.file.children(contents.scope.element, "physics"))
-    defaults = [one for one in found if one.get("default", "").strip() in ("true", "1")]
-    chosen = (defaults or found or [None])[0]
-    for other in found:
+    profiles = list(contents.file.children(contents.scope.element, "physics"))
+    defaults = [
+        element for element in profiles if element.get("default", "").strip() in ("true", "1")
+    ]
+    chosen = (defaults or profiles or [None])[0]
+    for other in profiles:
         if other is not chosen:
             contents.notes.add("<physics>, several", "one holds", other.get("name", ""))
     return chosen
@@ -185,10 +187,10 @@ class _Builder:
         robot = self.world.add_robot(built, q=q, name=name, self_collision=collides)
         robot.keep_as_initial()
         self._entities[model] = name
-        for link, found in surfaces.items():
-            if found and data.links[link].collisions:
-                self._surfaces[found[0].name] = found[0]
-                self._bits[f"{name}/{link}"] = found[0].bits
+        for link, of_link in surfaces.items():
+            if of_link and data.links[link].collisions:
+                self._surfaces[of_link[0].name] = of_link[0]
+                self._bits[f"{name}/{link}"] = of_link[0].bits
 
     def set_laws(self) -> None:
         """Set friction, restitution and compliance of all pairs of surfaces."""

@@ -55,21 +55,21 @@ def load_usd_world(path: Path, time_step: float | None, integrator: str | None) 
     for shape in parts.scenery:
         _add_scenery(world, shape, notes, owners)
     lines = notes.lines()
-    found = [_add_robot(world, part, path, lines, owners) for part in parts.robots]
+    note_lists = [_add_robot(world, part, path, lines, owners) for part in parts.robots]
     _set_laws(world, stage)
     for a, b in parts.apart:
         for pair in itertools.product(owners.get(a, ()), owners.get(b, ())):
             world.disable_collisions(*pair)
-    return finish(world, path, [*lines, *itertools.chain(*found)], stacklevel=4)
+    return finish(world, path, [*lines, *itertools.chain(*note_lists)], stacklevel=4)
 
 
 def _add_scenery(
     world: World, shape: ShapePrim, notes: Notes, owners: dict[str, list[str]]
 ) -> None:
     """Add a fixed shape, and the name of the shape in the world to `owners`."""
-    found = _geometry(shape, notes)
-    if found is not None:
-        geometry, placement = found
+    placed = _geometry(shape, notes)
+    if placed is not None:
+        geometry, placement = placed
         taken = {name for _, name in world.link_names}
         name = free_name(_OUTSIDE.sub("_", shape.name), taken)
         quaternion = quaternion_of(placement.R)
@@ -128,7 +128,7 @@ def _set_laws(world: World, stage: StageData) -> None:
 
     A static friction below the dynamic friction is raised to the dynamic friction.
     """
-    materials = {name or _DEFAULT: one for name, one in stage.materials.items()}
+    materials = {name or _DEFAULT: material for name, material in stage.materials.items()}
     for a, b in itertools.combinations_with_replacement(materials, 2):
         pairs = zip(materials[a], materials[b], strict=True)
         static, dynamic, restitution = (0.5 * (x + y) for x, y in pairs)

@@ -55,8 +55,8 @@ def read_notes(reader: FileReader) -> WorldNotes:
     A world without a name has the name of its file.
     """
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
-    given = file.get("about") or {}
-    entries = enumerate(given.get("poses", ()))
+    about = file.get("about") or {}
+    entries = enumerate(about.get("poses", ()))
     poses = [_pose(reader, f"about.poses[{k}]", entry) for k, entry in entries]
     names = [pose.name for pose in poses]
     for k, name in enumerate(names):
@@ -65,12 +65,12 @@ def read_notes(reader: FileReader) -> WorldNotes:
                 f"about.poses[{k}].name", f"a pose with the name {name!r} exists already"
             )
     return WorldNotes(
-        given.get("name", reader.path.stem),
-        given.get("description", ""),
-        tuple(given.get("tags", ())),
+        about.get("name", reader.path.stem),
+        about.get("description", ""),
+        tuple(about.get("tags", ())),
         {
             name: EntityNotes(**{**entry, "tags": tuple(entry.get("tags", ()))})
-            for name, entry in (given.get("entities") or {}).items()
+            for name, entry in (about.get("entities") or {}).items()
         },
         tuple(poses),
     )

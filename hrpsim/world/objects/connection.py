@@ -57,8 +57,8 @@ class End:
         entity = self.entity
         poses = new_kinematics(len(entity.system.parent))
         update_poses(entity.forest, world.present_q(entity), poses)
-        here, root = poses[self.body], poses[entity.system.root[self.body]]
-        return Placement(here["R"].copy(), root["origin"] + here["p"]).then(self.frame)
+        body, root = poses[self.body], poses[entity.system.root[self.body]]
+        return Placement(body["R"].copy(), root["origin"] + body["p"]).then(self.frame)
 
 
 EndLike: TypeAlias = Entity | WorldFrame | tuple[Entity | str, str] | str | None
@@ -195,8 +195,8 @@ class Connection(Closed):
     def initialise(self) -> None:
         """Restore the state at creation, or the state saved by `keep_as_initial`."""
         present = self._record()
-        for side in ("body_a", "body_b"):  # body numbers change if others leave the world
-            self._initial[side] = present[side]
+        for field in ("body_a", "body_b"):  # body numbers change if others leave the world
+            self._initial[field] = present[field]
         self.world.connection_records[self.index] = self._initial[0]
 
     def follow(self, anchor: WorldFrame) -> None:

@@ -158,8 +158,8 @@ class ContactView(SampledView):
         self._read(*arguments, self._work, wrench, pressure)
 
     def _values(self) -> ContactValues:
-        found = self.latest()
-        return self._last if found is None else found.values
+        sample = self.latest()
+        return self._last if sample is None else sample.values
 
     @property
     def wrench(self) -> np.ndarray:

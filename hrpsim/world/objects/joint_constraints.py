@@ -155,8 +155,8 @@ class JointConstraints:
         changes = {
             name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
         }
-        given = {"compliance": compliance, "damping_time": damping_time, "force_limit": force_limit}
-        for name, value in given.items():
+        terms = {"compliance": compliance, "damping_time": damping_time, "force_limit": force_limit}
+        for name, value in terms.items():
             if value is not None:
                 is_finite = name != "force_limit"
                 changes[name] = not_negative(name, value, count, finite=is_finite)

@@ -55,7 +55,7 @@ class JointLimits:
 
     def __init__(self, system: System, joints: Iterable[Joint]) -> None:
         self._joints = [joint for joint in joints if joint.joint_type != FREE]
-        self._row = {one.name: k for k, one in enumerate(self._joints)}
+        self._row = {joint.name: k for k, joint in enumerate(self._joints)}
         at = np.array([joint.v_index for joint in self._joints], dtype=np.int64)
         ends = system.lower, system.upper, system.velocity_limit, system.effort_limit
         self._ends = np.column_stack([end[at] for end in ends])
@@ -79,12 +79,12 @@ class JointLimits:
             self._rows = np.array([self._row[name] for name in names], dtype=np.int64)
         reach, result = self.reach[self._rows], []
         for column, argument in enumerate(_UNITS, 1):
-            given = values.get(argument)
-            if given is not None:
+            numbers = values.get(argument)
+            if numbers is not None:
                 low = reach[:, 0] if column == 1 else -reach[:, column]
-                off = (given < low - slack) | (given > reach[:, column] + slack)
+                off = (numbers < low - slack) | (numbers > reach[:, column] + slack)
                 result += [
-                    self._text(column, self._rows[k], given[k], argument)
+                    self._text(column, self._rows[k], numbers[k], argument)
                     for k in np.flatnonzero(off)
                 ]
         return result
@@ -196,11 +196,11 @@ def half_turn(quaternion: np.ndarray) -> str:
 def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
     """Return a text if gains (n,) of joints seem swapped, or else ""."""
     slow = np.flatnonzero(kd > _SLOWEST_SERVO * np.where(kp > 0.0, kp, np.inf))
-    found = [f"kp {kp[k]:g} and kd {kd[k]:g} of {joints[k]!r}" for k in slow]
-    if not found:
+    texts = [f"kp {kp[k]:g} and kd {kd[k]:g} of {joints[k]!r}" for k in slow]
+    if not texts:
         return ""
     slowest = f"{kd[slow[0]] / kp[slow[0]]:g} s"
-    return f"{listed(found)} seem swapped: the servo needs kd / kp = {slowest} to reach a target"
+    return f"{listed(texts)} seem swapped: the servo needs kd / kp = {slowest} to reach a target"
 
 
 def slow_rows(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
@@ -307,8 +307,8 @@ def odd_height(
 
     The arguments are as in `heights_over_ground`.
     """
-    found = heights_over_ground(entity, first, planes, apart) if planes else ()
-    height, plane, shape = min(found, key=lambda one: one[0], default=(0.0, None, None))
+    heights = heights_over_ground(entity, first, planes, apart) if planes else ()
+    height, plane, shape = min(heights, key=lambda one: one[0], default=(0.0, None, None))
     if height > _HIGHEST:
         return f"{height:.3g} m above 'world/{plane.link}'. Positions are in m"
     if height >= -_DEEP:

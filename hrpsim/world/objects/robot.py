@@ -203,25 +203,25 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         nan_holds = flag("nan_holds", nan_holds)
         joints = self.joint_index
         indices = joints.indices(names)
-        given, q, v, tau = command_targets(
+        flags, q, v, tau = command_targets(
             joints, indices, positions, velocities, efforts, nan_holds
         )
-        if names is None and not given & EFFORTS and self._without_gains:
+        if names is None and not flags & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
         steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
-            given |= OWN_GAINS
+            flags |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
-            if given & POSITIONS:
+            if flags & POSITIONS:
                 self._report_swapped(indices, actuators.whole)
         became, place, value = access.set_commands(
-            actuators, indices, q, v, tau, given, named, steps
+            actuators, indices, q, v, tau, flags, named, steps
         )
         if became != WRITTEN:
             self._answer(became, indices, place, value, q, v, tau)
-        if given & _ANY_TARGET == VELOCITIES and kd is None:
+        if flags & _ANY_TARGET == VELOCITIES and kd is None:
             self.report_unreached(indices, v)
 
     def _answer(
@@ -259,15 +259,15 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
 
         Each joint is examined once, by its first velocity that is not 0.
         """
-        named = {one.name: one for one in self.model.joints}
-        found: list[str] = []
+        named = {joint.name: joint for joint in self.model.joints}
+        texts: list[str] = []
         gravity = self.world.scene.settings["gravity"][0]
         for k, velocity in zip(indices.tolist(), velocities.tolist()):
             if velocity and not self._reported[k] & _REACHED and math.isfinite(velocity):
                 self._reported[k] |= _REACHED
                 joint, kd = named[self.joint_names[k]], float(self._kd[k])
-                found += filter(None, [unreached(self, joint, velocity, kd, gravity)])
-        return listed(found)
+                texts += filter(None, [unreached(self, joint, velocity, kd, gravity)])
+        return listed(texts)
 
     def report_beyond(
         self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
@@ -279,16 +279,16 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
             values: arrays (k,) by the names "positions", "velocities" and "efforts".
             stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
-        found, names = [], [self.joint_names[k] for k in indices]
-        for what, bit in TARGETS.items():
-            for k, name, value in zip(indices, names, values.get(what, ())):
+        texts, names = [], [self.joint_names[k] for k in indices]
+        for argument, bit in TARGETS.items():
+            for k, name, value in zip(indices, names, values.get(argument, ())):
                 if not self._reported[k] & bit:
-                    text = self.limits.beyond([name], {what: np.array([value])})
+                    text = self.limits.beyond([name], {argument: np.array([value])})
                     self._reported[k] |= bit if text else 0
-                    found += text
-        if found:
-            said = f"robot {self.name!r}: commands exceed limits of joints: {listed(found)}"
-            warnings.warn(said, ModelWarning, stacklevel=stacklevel)
+                    texts += text
+        if texts:
+            message = f"robot {self.name!r}: commands exceed limits of joints: {listed(texts)}"
+            warnings.warn(message, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:
         """Turn off warnings of targets beyond limits, because the caller checks the limits."""
@@ -310,8 +310,8 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         """The robot's arrays, prepared for kernels of the present scene and inertias."""
         access, scene = self._ready, self.world.present_scene
         if access is None or access.scene is not scene or access.forest is not self.forest:
-            given = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
-            access = self._ready = RobotAccess(self, self.world.scene, *given)
+            arrays = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
+            access = self._ready = RobotAccess(self, self.world.scene, *arrays)
         return access
 
     def __getstate__(self) -> dict:

@@ -154,17 +154,17 @@ def write_commands(
         if not (has_q or has_v or has_effort):
             continue
         at = indices[k]
-        law = actuators.control[actuators.joint_v[at]]
+        command = actuators.control[actuators.joint_v[at]]
         if has_q:
-            _ramp(law, actuators.q[actuators.joint_q[at]], positions[k], steps)
+            _ramp(command, actuators.q[actuators.joint_q[at]], positions[k], steps)
         else:
-            law.target_position, law.ramp_steps, law.ahead = 0.0, 0, 0.0
-        law.kp = has_q * actuators.kp[at]
-        law.kd = (has_q or has_v) * actuators.kd[at]
-        law.target_velocity = velocities[k] if has_v else 0.0
-        law.effort = efforts[k] if has_effort else 0.0
-        law.given = given & OWN_GAINS
-        law.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
+            command.target_position, command.ramp_steps, command.ahead = 0.0, 0, 0.0
+        command.kp = has_q * actuators.kp[at]
+        command.kd = (has_q or has_v) * actuators.kd[at]
+        command.target_velocity = velocities[k] if has_v else 0.0
+        command.effort = efforts[k] if has_effort else 0.0
+        command.given = given & OWN_GAINS
+        command.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
         reach = actuators.reach[at]
         kinds = _is_outside(has_q, positions, k, reach[0], reach[1]) * POSITIONS
         kinds |= _is_outside(has_v, velocities, k, -reach[2], reach[2]) * VELOCITIES
@@ -184,10 +184,10 @@ def _given_for(
     k: Index, positions: Vector, velocities: Vector, efforts: Vector, given: int
 ) -> tuple[bool, bool, bool]:
     """Return whether joint k has a given position, velocity and effort."""
-    held = given & NAN_HOLDS != 0
-    has_q = given & POSITIONS != 0 and not (held and math.isnan(positions[k]))
-    has_v = given & VELOCITIES != 0 and not (held and math.isnan(velocities[k]))
-    has_effort = given & EFFORTS != 0 and not (held and math.isnan(efforts[k]))
+    nan_holds = given & NAN_HOLDS != 0
+    has_q = given & POSITIONS != 0 and not (nan_holds and math.isnan(positions[k]))
+    has_v = given & VELOCITIES != 0 and not (nan_holds and math.isnan(velocities[k]))
+    has_effort = given & EFFORTS != 0 and not (nan_holds and math.isnan(efforts[k]))
     return has_q, has_v, has_effort
 
 
@@ -218,16 +218,16 @@ def command_targets(
         (bits of the given targets, positions, velocities, efforts). Each array is (k,) for k
         joints, or empty if not given.
     """
-    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+    flags, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
     if positions is not None:
-        given, q = POSITIONS, joints.vector("positions", positions, indices)
+        flags, q = POSITIONS, joints.vector("positions", positions, indices)
     if velocities is not None:
-        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
+        flags, v = flags | VELOCITIES, joints.vector("velocities", velocities, indices)
     if efforts is not None:
-        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
-    if given == 0:
+        flags, tau = flags | EFFORTS, joints.vector("efforts", efforts, indices)
+    if flags == 0:
         raise StateError("a command needs positions, velocities or efforts")
-    return given | NAN_HOLDS if nan_holds else given, q, v, tau
+    return flags | NAN_HOLDS if nan_holds else flags, q, v, tau
 
 
 def ramp_steps(over: float, time_step: float) -> int:
@@ -280,12 +280,12 @@ class RobotAccess(LinkReaders):
         `nan_holds` is set. A value that is negative or not finite raises StateError.
         """
         own, actuators = self.actuators.whole, self._with_gains
-        for what, given in (("kp", kp), ("kd", kd)):
-            gains, used = getattr(own, what), getattr(actuators.whole, what)
+        for name, requested in (("kp", kp), ("kd", kd)):
+            gains, used = getattr(own, name), getattr(actuators.whole, name)
             used[:] = gains
-            if given is not None:
+            if requested is not None:
                 default = gains[indices] if nan_holds else None
-                used[indices] = self._joints.gains(what, given, indices, default)
+                used[indices] = self._joints.gains(name, requested, indices, default)
         return actuators
 
     @cached_property

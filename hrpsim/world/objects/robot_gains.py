@@ -82,30 +82,30 @@ class RobotGains:
 
     def restore_gains(self) -> None:
         """Apply the gains of `set_gains` to the present commands. Gains of single commands stay."""
-        given = self._control()["given"][self.joint_index.v]
-        self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
+        flags = self._control()["given"][self.joint_index.v]
+        self._give_gains(np.flatnonzero(flags & OWN_GAINS == 0))
 
     def _give_gains(self, indices: np.ndarray) -> None:
         """Write the gains into the commands of joints that use gains."""
         control, at = self._control(), self.joint_index.v[indices]
-        given = control["given"][at] & ~OWN_GAINS
-        control["given"][at] = given
-        control["kp"][at] = np.where(given & POSITIONS, self._kp[indices], 0.0)
-        damped = given & (POSITIONS | VELOCITIES)
+        flags = control["given"][at] & ~OWN_GAINS
+        control["given"][at] = flags
+        control["kp"][at] = np.where(flags & POSITIONS, self._kp[indices], 0.0)
+        damped = flags & (POSITIONS | VELOCITIES)
         control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
         """Warn once of joints without gains that are neither locked nor driven."""
-        held = {*self.locked, *self.driven}
+        exempt = {*self.locked, *self.driven}
         lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
-        lacking = [name for name in lacking if name not in held]
+        lacking = [name for name in lacking if name not in exempt]
         self._without_gains.clear()
         if lacking:
-            shown = ", ".join(map(repr, lacking[:_SHOWN]))
-            shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
+            listed = ", ".join(map(repr, lacking[:_SHOWN]))
+            listed += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
             warnings.warn(
                 f"robot {self.name!r}: joints without gains do not follow or hold a position or"
-                f" velocity: {shown}. Set gains in a world file (gains: {{'*': [150,"
+                f" velocity: {listed}. Set gains in a world file (gains: {{'*': [150,"
                 " 2]}), by set_gains, or by <gains> of <hrpsim>. For a biped, hrpsim walk --robot"
                 " FILE --check --write-robot FOLDER finds the gains. Set gains of 0 if a joint is"
                 " passive or commanded by effort",

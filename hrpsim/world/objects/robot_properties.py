@@ -72,13 +72,13 @@ class RobotProperties:
                     raise WorldError(
                         f"links {first!r} and {names[k]!r} of {self.name!r} belong to the same body"
                     )
-        what = f"factors of inertias of {self.name!r}"
-        given = not_negative(what, factors, len(bodies))
-        if (given == 0.0).any() or (given * described.mass[bodies] > LARGEST).any():
-            raise WorldError(f"{what} must be positive, and masses at most {LARGEST:g}")
+        label = f"factors of inertias of {self.name!r}"
+        scale = not_negative(label, factors, len(bodies))
+        if (scale == 0.0).any() or (scale * described.mass[bodies] > LARGEST).any():
+            raise WorldError(f"{label} must be positive, and masses at most {LARGEST:g}")
         mass, inertia = system.mass.copy(), system.inertia.copy()
-        mass[bodies] = given * described.mass[bodies]
-        inertia[bodies] = given[:, None, None] * described.inertia[bodies]
+        mass[bodies] = scale * described.mass[bodies]
+        inertia[bodies] = scale[:, None, None] * described.inertia[bodies]
         self._use_system(system._replace(mass=mass, inertia=inertia))
 
     def deform_link(
@@ -163,11 +163,11 @@ class RobotProperties:
             "rotor_inertia": rotor_inertia,
         }
         changed = {}
-        for field, given in values.items():
-            if given is not None:
+        for field, value in values.items():
+            if value is not None:
                 new = getattr(self.system, field).copy()
-                what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
-                new[self.joint_index.v[indices]] = not_negative(what, given, len(indices))
+                label = f"{field.replace('_', ' ')} of joints of {self.name!r}"
+                new[self.joint_index.v[indices]] = not_negative(label, value, len(indices))
                 changed[field] = new
         if not changed:
             raise StateError(f"no property of joints is given. Give one of: {', '.join(values)}")
@@ -183,7 +183,7 @@ class RobotProperties:
             WorldError: the model has other joints or another number of bodies.
         """
         new = model.system
-        joints, others = ([joint.name for joint in one.joints] for one in (self.model, model))
+        joints, others = ([joint.name for joint in each.joints] for each in (self.model, model))
         if joints != others or len(new.mass) != len(self.system.mass):
             raise WorldError(
                 f"{model.name!r} must have the same joints and bodies as {self.name!r}"

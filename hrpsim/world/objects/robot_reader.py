@@ -101,12 +101,12 @@ def place_link(s: LinkSources, link: RobotLink, R_out: Mat3, position_out: Vec3)
             for c in range(3):
                 R_out[r, c] = L[r, c]
         return
-    here = s.kinematics[link.body]
+    body = s.kinematics[link.body]
     origin = s.kinematics[s.forest.bodies[link.body].root].origin
-    R = here.R
+    R = body.R
     for r in range(3):
         x, y, z = R[r, 0], R[r, 1], R[r, 2]
-        position_out[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
+        position_out[r] = origin[r] + (body.p[r] + (x * t[0] + y * t[1] + z * t[2]))
         for c in range(3):
             R_out[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
 

@@ -115,9 +115,9 @@ class ScanView(SampledView):
 
         The ranges have no noise, latency or sweep. A sample in progress is not affected.
         """
-        kept = self._buffer.copy()
+        saved = self._buffer.copy()
         self._scan_rays(self._number, 0, self._count)
-        ranges, self._buffer[:] = self._buffer.copy(), kept
+        ranges, self._buffer[:] = self._buffer.copy(), saved
         return self._shaped(ranges)
 
     def _shaped(self, ranges: np.ndarray) -> np.ndarray:
@@ -128,9 +128,9 @@ class ScanView(SampledView):
         return ranges.reshape(*ranges.shape[:-1], n, m)
 
     def _latest(self) -> ScanValues:
-        found = self.latest()
-        if found is not None:
-            return found.values
+        sample = self.latest()
+        if sample is not None:
+            return sample.values
         return ScanValues(np.full(self._count, np.nan), np.eye(3), np.full(3, np.nan))
 
     @property
@@ -166,8 +166,8 @@ class ScanView(SampledView):
         a setting of the sensor may level this frame. Points are in the order of `ranges`, ring by
         ring.
         """
-        found = self.latest()
-        origins, directions, _ = self._rays(0 if found is None else found.number)
+        sample = self.latest()
+        origins, directions, _ = self._rays(0 if sample is None else sample.number)
         ranges = self._latest().ranges
         points = origins + np.where(np.isfinite(ranges), ranges, np.nan)[:, None] * directions
         order = self._shaped(np.arange(self._count)).ravel()
@@ -205,11 +205,11 @@ class ScansSideBySide:
 
     def prepare(self) -> None:
         """Update the arrays after changes of the worlds. Call this before `measure`."""
-        found = [view.sources() for view in self.views]
-        self._example = found[0][0].arrays
-        self._scenes[:] = [caster.arrays.address for caster, _ in found]
+        casters = [view.sources() for view in self.views]
+        self._example = casters[0][0].arrays
+        self._scenes[:] = [caster.arrays.address for caster, _ in casters]
         self._scanners["body"] = [view._scanner["body"][0] for view in self.views]
-        self._skip([skipped for _, skipped in found])
+        self._skip([skipped for _, skipped in casters])
         self._follow_patterns()
         if self._scan is None:
             self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
@@ -232,7 +232,7 @@ class ScansSideBySide:
         if patterns == self._patterns:
             return
         self._patterns, kinds = patterns, list(dict.fromkeys(patterns))
-        self._pattern_of = np.array([kinds.index(one) for one in patterns])
+        self._pattern_of = np.array([kinds.index(kind) for kind in patterns])
         rays = [pattern.rays(number) for pattern, number in kinds]
         self._origins, self._directions = (np.array([r[k] for r in rays]) for k in range(2))
 

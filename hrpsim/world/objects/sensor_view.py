@@ -51,7 +51,7 @@ class SensorCarrier(Protocol):
         """
 
 
-def _shown(sensor: SensorView | SampledView) -> str:
+def _repr_of(sensor: SensorView | SampledView) -> str:
     """Return the text for `repr` of a sensor."""
     return f"<{sensor.description.kind} {sensor.description.name!r} of {sensor.robot.name!r}>"
 
@@ -69,7 +69,7 @@ class SensorView(Closed):
         self.index = index
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr_of(self)
 
     def _reading(self) -> np.ndarray:
         world = self.robot.world
@@ -166,7 +166,7 @@ class SampledView(Closed):
         self.forget()
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr_of(self)
 
     def _generator(self, number: int) -> np.random.Generator:
         """Return the random generator for the noise of a sample."""
@@ -276,18 +276,18 @@ class SampledView(Closed):
         if self._waits:
             self.enabled = True
         world = self.robot.world
-        now = round(world.time / world.time_step)
+        step = round(world.time / world.time_step)
         if self._next < 0:
-            self.update(now)
-        self._drop_read(now)
-        found = self._samples[0] if self._samples else None
-        return found if found is not None and found.arrives <= now else None
+            self.update(step)
+        self._drop_read(step)
+        sample = self._samples[0] if self._samples else None
+        return sample if sample is not None and sample.arrives <= step else None
 
     @property
     def stamp(self) -> float:
         """Time at which the latest sample began [s], or NaN before the first sample."""
-        found = self.latest()
-        return math.nan if found is None else found.start * self.robot.world.time_step
+        sample = self.latest()
+        return math.nan if sample is None else sample.start * self.robot.world.time_step
 
 
 class MeasuredView(SampledView):
@@ -313,5 +313,5 @@ class MeasuredView(SampledView):
     @property
     def values(self) -> Any:
         """The values of the latest sample that has arrived, or None before the first sample."""
-        found = self.latest()
-        return None if found is None else found.values
+        sample = self.latest()
+        return None if sample is None else sample.values

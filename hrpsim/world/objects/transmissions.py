@@ -190,8 +190,8 @@ class TendonView(Closed):
         """
         own = dict(zip(("kp", "kd"), self.properties.gains, strict=True))
         gains = {
-            what: number(f"{what} of {self!r}", own[what] if value is None else value, NOT_NEGATIVE)
-            for what, value in (("kp", kp), ("kd", kd))
+            gain: number(f"{gain} of {self!r}", own[gain] if value is None else value, NOT_NEGATIVE)
+            for gain, value in (("kp", kp), ("kd", kd))
         }
         self._check_command(position, velocity, effort, has_gains=any(gains.values()))
         drive = self.record()
@@ -205,11 +205,11 @@ class TendonView(Closed):
         self, position: float | None, velocity: float | None, effort: float | None, has_gains: bool
     ) -> None:
         """Raise StateError for an invalid command."""
-        given = {"position": position, "velocity": velocity, "effort": effort}
-        for what, value in given.items():
+        targets = {"position": position, "velocity": velocity, "effort": effort}
+        for target, value in targets.items():
             if value is not None and not (is_number(value) and np.isfinite(value)):
-                raise StateError(f"{what} of {self!r} must be a finite number, got {value!r}")
-        if all(value is None for value in given.values()):
+                raise StateError(f"{target} of {self!r} must be a finite number, got {value!r}")
+        if all(value is None for value in targets.values()):
             raise StateError(f"a command of {self!r} needs a position, a velocity or an effort")
         if effort is None and not has_gains:
             raise StateError(

@@ -139,21 +139,21 @@ class Connections(Exclusions):
         self._sleep.wake()
         ends = find_end(self._world, a), find_end(self._world, b)
         if ends[0].body_of_scene == ends[1].body_of_scene:
-            what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
-            raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
+            owner = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
+            raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {owner}")
         try:
-            held = held_axes(kind, None if axes is None else _axes_of(axes))
+            locked_axes = held_axes(kind, None if axes is None else _axes_of(axes))
         except ValueError as error:
             raise WorldError(str(error)) from error
         kind = "axes" if axes is not None else (kind or "fixed")
-        given = {"point": point, "axis": axis, "x_axis": x_axis}
+        geometry = {"point": point, "axis": axis, "x_axis": x_axis}
         poses = ends[0].pose(self._world), ends[1].pose(self._world)
         if kind == "distance":
-            frames = points_in_links(poses, given, frame_a, frame_b)
+            frames = points_in_links(poses, geometry, frame_a, frame_b)
         else:
             base = 1 if ends[1].body >= 0 else 0
-            frames = frames_in_links(poses, base, given, frame_a, frame_b)
-        record = _joined(ends, frames, held)
+            frames = frames_in_links(poses, base, geometry, frame_a, frame_b)
+        record = _joined(ends, frames, locked_axes)
         record["length"] = distance_between(kind, length, poses, frames)
         record["compliance"] = not_negative("compliance", compliance, 6)
         if damping_time is None:
@@ -346,10 +346,10 @@ def distance_between(kind: str, length, poses, frames) -> float:
         if length is not None:
             raise WorldError(f"a connection of kind {kind!r} has no length")
         return 0.0
-    now = float(np.linalg.norm(poses[0].then(frames[0]).p - poses[1].then(frames[1]).p))
-    if length is None and now == 0.0:
+    distance = float(np.linalg.norm(poses[0].then(frames[0]).p - poses[1].then(frames[1]).p))
+    if length is None and distance == 0.0:
         raise WorldError("the points of the distance coincide. Give different points, or a length")
-    return positive("length", now if length is None else length)
+    return positive("length", distance if length is None else length)
 
 
 def _axes_of(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Copies(Sealed, Snapshots):
         and shapes, and the solids of meshes and height fields.
         """
         self._contents.refuse_while_stepping()
-        return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
+        return deepcopy(self, {id(shared): shared for shared in self.shared_by_copies()})
 
     def shared_by_copies(self) -> list[Any]:
         """Return the data that never change and that copies share."""

@@ -84,14 +84,14 @@ def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
     largest = _by_gain(trees, np.arange(len(trees)))[0]
     gain = float(trees["gain_fraction"][largest])
     kinetic, potential, elastic = (
-        float(trees[what].sum()) for what in ("kinetic", "potential", "elastic")
+        float(trees[kind].sum()) for kind in ("kinetic", "potential", "elastic")
     )
     return EnergyBalance(
         kinetic,
         potential,
         elastic,
-        last_step=EnergyFlow(*(float(totals[what]) for what in flows)),
-        since_reset=EnergyFlow(*(float(totals[f"total_{what}"]) for what in flows)),
+        last_step=EnergyFlow(*(float(totals[kind]) for kind in flows)),
+        since_reset=EnergyFlow(*(float(totals[f"total_{kind}"]) for kind in flows)),
         largest_gain=gain,
         gaining=_owner(entities, int(largest)).name if gain > 0.0 else "",
     )

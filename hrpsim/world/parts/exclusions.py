@@ -109,8 +109,8 @@ def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[i
     """Return the pairs of shapes, smaller index first, that pairs of patterns exclude."""
     pairs = set()
     for a, b in apart:
-        one, other = ([s for s, o in enumerate(owners) if is_named(o, p)] for p in (a, b))
-        pairs.update((min(s, t), max(s, t)) for s in one for t in other if s != t)
+        first, other = ([s for s, o in enumerate(owners) if is_named(o, p)] for p in (a, b))
+        pairs.update((min(s, t), max(s, t)) for s in first for t in other if s != t)
     return pairs
 
 

@@ -113,11 +113,11 @@ def why_step_failed(
     fault = naming.name_of(scene.failure[0])
     if status == ended.TOO_STIFF:
         time_step = float(scene.settings["time_step"][0])
-        found, stiffness = (float(scene.failure[n][0]) for n in ("stiffness", "contact_stiffness"))
+        ratio, stiffness = (float(scene.failure[n][0]) for n in ("stiffness", "contact_stiffness"))
         return (
             f"penalty {fault} with {stiffness:.4g} N/m at each point is too "
             f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m must be below "
-            f"{STABLE_BELOW:g}, but is {found:.3g}. Set a softer spring (set_penalty), or a "
+            f"{STABLE_BELOW:g}, but is {ratio:.3g}. Set a softer spring (set_penalty), or a "
             "smaller time_step"
         )
     k = int(np.argmax(np.abs(scene.velocity)))
@@ -156,8 +156,8 @@ def _demanded(scene: Scene, entities: list[Entity]) -> str:
     The result is "" if no acceleration is implausibly large.
     """
     least = _ABSURD / float(scene.settings["time_step"][0])
-    found = [*_commanded(scene, entities), *_pushed(scene, entities)]
-    acceleration, text = max(found, default=(0.0, ""))
+    demands = [*_commanded(scene, entities), *_pushed(scene, entities)]
+    acceleration, text = max(demands, default=(0.0, ""))
     return text if acceleration > least else ""
 
 
@@ -168,20 +168,20 @@ def _commanded(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, st
     """
     for robot in (entity for entity in entities if isinstance(entity, Robot)):
         v = robot.first_v + robot.joint_index.v
-        law, dofs = scene.control[v], scene.forest.dofs[v]
-        error = law["target_position"] - scene.q[robot.first_q + robot.joint_index.q]
-        demand = law["effort"] + law["kp"] * error
-        demand += law["kd"] * (law["target_velocity"] - scene.velocity[v])
+        command, dofs = scene.control[v], scene.forest.dofs[v]
+        error = command["target_position"] - scene.q[robot.first_q + robot.joint_index.q]
+        demand = command["effort"] + command["kp"] * error
+        demand += command["kd"] * (command["target_velocity"] - scene.velocity[v])
         effort = np.minimum(np.abs(demand), dofs["effort_limit"])
         for k, name in enumerate(robot.joint_names):
-            given = law[["target_position", "target_velocity", "effort"]][k].tolist()
+            targets = command[["target_position", "target_velocity", "effort"]][k].tolist()
             values = ", ".join(
-                f"{what} {value:.3g}"
-                for what, value in zip(("position", "velocity", "effort"), given)
+                f"{quantity} {value:.3g}"
+                for quantity, value in zip(("position", "velocity", "effort"), targets)
                 if value
             )
             text = f"joint {name!r} of {robot.name!r} is commanded to {values}"
-            text += f" with kp {law['kp'][k]:.3g}, kd {law['kd'][k]:.3g}"
+            text += f" with kp {command['kp'][k]:.3g}, kd {command['kd'][k]:.3g}"
             yield float(effort[k] / max(dofs["own_inertia"][k], _TINY)), text
 
 
@@ -225,10 +225,10 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())
     names = [j.name for j in joints if j.body == number]
-    what = f"{f'joint {names[0]!r}' if names else 'the body'} of {owner.name!r}"
+    subject = f"{f'joint {names[0]!r}' if names else 'the body'} of {owner.name!r}"
     if number in unresisted_bodies(owner.system):
-        return f"{what} moves no positive inertia. Set an inertia"
-    lost = f"the inertia that {what} moves is lost in rounding"
+        return f"{subject} moves no positive inertia. Set an inertia"
+    lost = f"the inertia that {subject} moves is lost in rounding"
     if scene.failure["load"][0] != 0.0:
         return (
             f"{lost} against the load of connections on it, which may contradict each other or "

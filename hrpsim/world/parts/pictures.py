@@ -84,9 +84,9 @@ class Pictures(Rays):
             WorldError: invalid lens or pose, or an unknown image.
             RendererError: MuJoCo or EGL is missing.
         """
-        wanted = several(images.split() if isinstance(images, str) else images, "images")
+        kinds = several(images.split() if isinstance(images, str) else images, "images")
         try:
-            camera = Camera(width, height, fov, near, far, " ".join(wanted))
+            camera = Camera(width, height, fov, near, far, " ".join(kinds))
         except (ModelError, TypeError) as error:
             raise WorldError(f"a picture: {error}") from None
         p = np.array(finite_vector("position", position, 3))
@@ -95,8 +95,8 @@ class Pictures(Rays):
         if target is not None:
             R = _towards(np.array(finite_vector("target", target, 3)) - p)
         else:
-            given = (0.0, 0.0, 0.0, 1.0) if orientation is None else orientation
-            R = rotation_of("orientation", given)
+            quaternion = (0.0, 0.0, 0.0, 1.0) if orientation is None else orientation
+            R = rotation_of("orientation", quaternion)
         drawn = as_numbers("arrows", arrows)
         if drawn.size % 6:
             raise StateError(f"arrows must have shape (n, 2, 3), got {drawn.shape}")

@@ -70,10 +70,10 @@ class Population(Connections):
         model, q = put_at(model, q, position, orientation)
         name = self._free_name(model.name if name is None else name, name is not None)
         integrator = INTEGRATORS[self._contents.integrator]
-        for what, parts in {"actuator of joint": model.actuators, "tendon": model.tendons}.items():
+        for kind, parts in {"actuator of joint": model.actuators, "tendon": model.tendons}.items():
             if parts and not integrator.is_implicit:
                 raise WorldError(
-                    f"the {what} {next(iter(parts))!r} of {name!r} needs the integrator"
+                    f"the {kind} {next(iter(parts))!r} of {name!r} needs the integrator"
                     f" semi_implicit, not {self._contents.integrator}"
                 )
         robot = Robot(self._world, name, model, q, v, self_collision)
@@ -82,8 +82,8 @@ class Population(Connections):
             warnings.warn(note, ModelWarning, stacklevel=2)
         self._connect_described(robot)
         start = {"positions": robot.joint_positions}
-        if q is None and (found := robot.limits.beyond(robot.joint_names, start, STATE_SLACK)):
-            where = f"{robot.name!r} starts beyond the limits of its joints: {listed(found)}"
+        if q is None and (beyond := robot.limits.beyond(robot.joint_names, start, STATE_SLACK)):
+            where = f"{robot.name!r} starts beyond the limits of its joints: {listed(beyond)}"
             warnings.warn(
                 f"{where} [rad or m]. Give a q within the limits", ModelWarning, stacklevel=2
             )

@@ -151,8 +151,8 @@ class Rays(Readings):
                 nothing in the world fits a pattern, or a visual mesh cannot be read.
         """
         rays = []
-        for name, given in (("origins", origins), ("directions", directions)):
-            array = as_numbers(f"{name} of rays", given)
+        for name, vectors in (("origins", origins), ("directions", directions)):
+            array = as_numbers(f"{name} of rays", vectors)
             if array.ndim not in (1, 2) or array.shape[-1] != 3:
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))

@@ -135,8 +135,8 @@ class Reader(LinkReaders):
 
     def contacts_between(self, sources: TupleReference, first: int, end: int) -> ContactArrays:
         """Return the contacts of the links from `first` to `end` - 1."""
-        found = ContactArrays(self._count(sources, first, end))
-        return self._filled(sources, found, first, end)
+        contacts = ContactArrays(self._count(sources, first, end))
+        return self._filled(sources, contacts, first, end)
 
     def _filled(self, sources: TupleReference, out: ContactArrays, first: int, end: int):
         vectors = out.points, out.normals, out.forces
@@ -193,8 +193,8 @@ class Readings(Part):
         For sleeping bodies, these are the contacts at the time when they fell asleep. The list is
         convenient but slow. `contact_arrays` has the same contacts as arrays.
         """
-        found, names = self.contact_arrays(), self._reader.table.names
-        columns = found.links, found.partners, found.points, found.normals, found.gaps, found.forces
+        rows, names = self.contact_arrays(), self._reader.table.names
+        columns = rows.links, rows.partners, rows.points, rows.normals, rows.gaps, rows.forces
         return [
             Contact(names[a], names[b], point, normal, float(gap), force)
             for a, b, point, normal, gap, force in zip(*columns, strict=True)

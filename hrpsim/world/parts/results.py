@@ -184,7 +184,7 @@ class Naming:
 
     def name_of(self, record) -> str:
         """Return the constraint named by a FAILURE or WORST_ROW, "" if unknown."""
-        kind, source, other = (int(record[what]) for what in ("kind", "source", "other"))
+        kind, source, other = (int(record[field]) for field in ("kind", "source", "other"))
         return self.name(kind, source, other) if kind >= 0 else ""
 
 

@@ -57,9 +57,9 @@ class Scenes:
         self._contents, self._complete = contents, complete
         self.present: Scene | None = None  # None: to be assembled
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
-        self._kept: Scene | None = None  # scene from which the next scene is derived
+        self._previous: Scene | None = None  # scene from which the next scene is derived
         self._built = 0, 0  # numbers of entities and fixed shapes in it
-        self._is_outdated = True  # whether `_kept` differs by more than added entities
+        self._is_outdated = True  # whether `_previous` differs by more than added entities
         self._room, self._pool = SpareRoom(), None
         self._raw: tuple[Scene, list] | None = None  # a scene and its `raw_lasting`
 
@@ -88,16 +88,18 @@ class Scenes:
         """Add new entities and fixed shapes to the arrays at the next use."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
-            self._kept, self.present = self.present, None
+            self._previous, self.present = self.present, None
 
     def _build(self) -> None:
         entities, fixed = self._built
         if self._is_outdated or not self._extend():
             indices = None
-            if self._kept is not None:
-                indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
-            self.assemble(self._kept, indices)
-        self._kept = None
+            if self._previous is not None:
+                indices = indices_with_more(
+                    self._previous, fixed, len(self._contents.fixed) - fixed
+                )
+            self.assemble(self._previous, indices)
+        self._previous = None
         for entity in self._contents.entities[entities:]:
             entity.initialise()
 
@@ -106,7 +108,7 @@ class Scenes:
 
         Return False if the arrays must be built anew.
         """
-        old, contents = self._kept, self._contents
+        old, contents = self._previous, self._contents
         time_step, first = contents.time_step, self._built[1]
         entities = contents.entities[self._built[0] :]
         fixed = joined_shapes(contents.fixed[first:], [], contents.materials.index)
@@ -250,7 +252,7 @@ class Scenes:
 
     def present_q(self, entity: Entity) -> np.ndarray:
         """Return the configuration of a robot or body, without building arrays."""
-        scene = self.present or self._kept
+        scene = self.present or self._previous
         if scene is None or entity.first_q + entity.nq > len(scene.q):
             return entity.initial_q.copy()
         return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
@@ -303,8 +305,8 @@ class Scenes:
             (collision.previous, counts["previous_count"]),
             (collision.moments, counts["moment_count"]),
         ):
-            for side in ("shape_a", "shape_b"):
-                contacts[side][:count] = numbers[contacts[side][:count]]
+            for shape_field in ("shape_a", "shape_b"):
+                contacts[shape_field][:count] = numbers[contacts[shape_field][:count]]
         forget_last_step(self.scene)
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:

@@ -149,9 +149,9 @@ class Sleep:
             update_poses(scene.forest, scene.q, poses)
         for entity, number, shape in self._numbered_shapes(set(entities)):
             body, record = entity.first_body + shape.body, scene.collision.shapes[number]
-            here, origin = poses[body], poses[scene.forest.bodies[body]["root"]]["origin"]
-            record["placement_R"] = here["R"] @ shape.R
-            record["placement_p"] = origin + (here["p"] + here["R"] @ shape.p)
+            pose, origin = poses[body], poses[scene.forest.bodies[body]["root"]]["origin"]
+            record["placement_R"] = pose["R"] @ shape.R
+            record["placement_p"] = origin + (pose["p"] + pose["R"] @ shape.p)
             record["body"], record["asleep"] = -1, 1
             scene.collision.group[number] = -1
 
@@ -205,13 +205,13 @@ class Sleep:
         stored = (falls_asleep[a] | falls_asleep[b]) & fixed[a] & fixed[b]
         if not stored.any():
             return
-        kept, left = records.take(np.flatnonzero(stored)), records.take(np.flatnonzero(~stored))
+        to_store, left = records.take(np.flatnonzero(stored)), records.take(np.flatnonzero(~stored))
         for side in "ab":
-            moves = np.flatnonzero(kept[f"body_{side}"] >= 0)
-            roots = scene.forest.bodies["root"][kept[f"body_{side}"][moves]]
-            kept[f"point_{side}"][moves] += scene.kinematics["origin"][roots]
-            kept[f"body_{side}"] = -1
-        self.kept_contacts = _by_pair(np.concatenate([self.kept_contacts, kept]))
+            moves = np.flatnonzero(to_store[f"body_{side}"] >= 0)
+            roots = scene.forest.bodies["root"][to_store[f"body_{side}"][moves]]
+            to_store[f"point_{side}"][moves] += scene.kinematics["origin"][roots]
+            to_store[f"body_{side}"] = -1
+        self.kept_contacts = _by_pair(np.concatenate([self.kept_contacts, to_store]))
         records[: len(left)] = left
         collision.previous[: len(left)] = collision.previous[: len(records)][~stored]
         counts["contact_count"] = counts["previous_count"] = len(left)
@@ -230,13 +230,13 @@ class Sleep:
         if not recalled.any():
             return
         scene, lists = self._scenes.present, {}
-        for name, count, kept, chosen in (
+        for name, count, store, chosen in (
             ("contacts", "contact_count", self.kept_contacts, recalled),
             ("previous", "previous_count", self.kept_contacts, recalled),
             ("moments", "moment_count", moments, _of_shapes(moments, wakes)),
         ):
             live = getattr(scene.collision, name)[: int(scene.counts[count][0])]
-            lists[name] = _by_pair(_joined(live, kept, chosen))
+            lists[name] = _by_pair(_joined(live, store, chosen))
             scene.counts[count] = len(lists[name])
         self._scenes.present = with_room(scene, Axis.CONTACT, max(map(len, lists.values())))
         for name, records in lists.items():
@@ -329,8 +329,8 @@ class Sleep:
         self.kept_contacts = self.kept_contacts.copy()  # belongs to a snapshot
         self._kept_moments = self._kept_moments.copy()
         for records in (self.kept_contacts, self._kept_moments):
-            for side in ("shape_a", "shape_b"):
-                records[side] = numbers[records[side]]
+            for field in ("shape_a", "shape_b"):
+                records[field] = numbers[records[field]]
 
 
 def _of_shapes(records: np.ndarray, shapes: np.ndarray) -> np.ndarray:

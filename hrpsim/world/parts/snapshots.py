@@ -60,17 +60,17 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     saved: the recorded format. Old versions recorded None. Worlds and snapshots are states of one
     version and are not converted.
     """
-    ours = saved_format()
-    if saved == ours:
+    present = saved_format()
+    if saved == present:
         return
-    if not isinstance(saved, tuple) or len(saved) != len(ours):
+    if not isinstance(saved, tuple) or len(saved) != len(present):
         saved = None
     theirs = "an earlier version" if saved is None else f"version {saved[0]}"
-    if saved is not None and saved[0] == ours.version:
+    if saved is not None and saved[0] == present.version:
         theirs = f"another revision of version {saved[0]}"
     raise WorldError(
         f"the {what} was saved by {theirs} of hrpsim. Its state has other fields than in "
-        f"this version, {ours.version}. Load the {what} with that version, or make a new one"
+        f"this version, {present.version}. Load the {what} with that version, or make a new one"
     )
 
 
@@ -233,13 +233,13 @@ class Snapshots(Exclusions):
 
         fixed: `fixed_numbers` of the earlier contents.
         """
-        now = self._contents.fixed_numbers
-        moving = np.arange(len(now), len(self._scenes.owners))
-        return np.concatenate([np.searchsorted(now, fixed), moving]).astype(np.int64)
+        present = self._contents.fixed_numbers
+        moving = np.arange(len(present), len(self._scenes.owners))
+        return np.concatenate([np.searchsorted(present, fixed), moving]).astype(np.int64)
 
     def _parts(self) -> tuple:
         contents = self._contents
-        held = contents.entities, contents.connections.values()
-        numbers = tuple(tuple(part.number for part in parts) for parts in held)
+        collections = contents.entities, contents.connections.values()
+        numbers = tuple(tuple(part.number for part in parts) for parts in collections)
         actuators = tuple(tuple(r.acting_actuators) for r in contents.robots.values())
         return numbers, actuators, tuple(contents.frames)

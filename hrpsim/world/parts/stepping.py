@@ -113,7 +113,7 @@ class Stepping(Part):
         finally:
             if self._scenes.present is not scene:  # its capacity was increased
                 lasting = self._scenes.raw_lasting()
-                start = [(one[0][: len(saved)], saved) for one, (_, saved) in zip(lasting, start)]
+                start = [(row[0][: len(saved)], saved) for row, (_, saved) in zip(lasting, start)]
             for array, saved in start:
                 array[...] = saved
             self._scenes.present.search["candidate_count"] = -1
@@ -122,7 +122,7 @@ class Stepping(Part):
         """Copy the state of the scene. Return the arrays of the state, each with the copy."""
         if self._raw is None or self._raw[0] is not self._scenes.present:
             lasting = self._scenes.raw_lasting()
-            self._raw = self._scenes.present, [(*one, np.empty_like(one[0])) for one in lasting]
+            self._raw = self._scenes.present, [(*row, np.empty_like(row[0])) for row in lasting]
         scene, start = self._raw[0], []
         for array, live, size, saved in self._raw[1]:
             if live:

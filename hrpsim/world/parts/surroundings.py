@@ -105,14 +105,14 @@ class Surroundings(Part):
         check_names(material, name)
         placement = Placement(R, position)
         parts = geometry.parts if isinstance(geometry, Compound) else [(geometry, IDENTITY)]
-        found: list[CollisionShape] = []
+        shapes: list[CollisionShape] = []
         for part, at in parts:
             shape, (R, p) = centered_shape(part, placement.then(at))
-            found.append(CollisionShape(name, name, -1, R, p, shape, material))
+            shapes.append(CollisionShape(name, name, -1, R, p, shape, material))
         self._sleep.wake()
         self._contents.materials.add(material)
         self._scenes.expect_more()
-        warning = self._contents.add_fixed(found)
+        warning = self._contents.add_fixed(shapes)
         if warning:
             warnings.warn(warning, ModelWarning, stacklevel=3)
 
@@ -228,15 +228,15 @@ class Surroundings(Part):
                 the constraint. The default is four times the extension of the default spring under
                 the weight of m, 4 * 9.80665 m / k.
         """
-        given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
-        if stiffness is not None and given == 0.0:
+        checked = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
+        if stiffness is not None and checked == 0.0:
             raise WorldError(f"stiffness must be positive, got {stiffness!r}")
         ratio = not_negative("damping_ratio", damping_ratio, 1)[0]
         furthest = -1.0
         if max_extension is not None:
             furthest = not_negative("max_extension", max_extension, 1, finite=False)[0]
         self._contents.materials.change(
-            a, b, stiffness=given, damping_ratio=ratio, max_extension=furthest
+            a, b, stiffness=checked, damping_ratio=ratio, max_extension=furthest
         )
         self._changed()
 

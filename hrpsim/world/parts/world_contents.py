@@ -273,17 +273,17 @@ class Contents:
 
     def sample(self) -> None:
         """Take the samples of all sensors that are due now, then call the watchers."""
-        now = self.clock.item()
+        step = self.clock.item()
         for sampler in self.samplers:
-            sampler.update(now)
+            sampler.update(step)
         for watcher in self.watchers:
-            watcher.update(now)
+            watcher.update(step)
 
     def steps_to_sample(self, most: int) -> int:
         """Return the number of steps until a sensor or watcher is due next, at most `most`."""
-        now = self.clock.item()
-        steps = [s.next_step(now) - now for s in self.samplers if s.enabled]
-        steps += [watcher.next_step(now) - now for watcher in self.watchers]
+        step = self.clock.item()
+        steps = [s.next_step(step) - step for s in self.samplers if s.enabled]
+        steps += [watcher.next_step(step) - step for watcher in self.watchers]
         return min([max(k, 1) for k in steps], default=most)
 
     def __getstate__(self) -> dict[str, Any]:

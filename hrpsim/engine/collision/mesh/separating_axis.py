@@ -115,7 +115,8 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
         _take_shortest_way_out(polyhedra, m, a, b)
     x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
     m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
-    _extend(polyhedra, m, n[0], n[1], n[2])
+    if not kept.touches:  # after a search, the ends are of another axis
+        _extend(polyhedra, m, n[0], n[1], n[2])
     overlap = max(-m.apart, 0.0)
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
     m.deepest = overlap + RIMS * m.rim

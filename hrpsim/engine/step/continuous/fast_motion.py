@@ -31,6 +31,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vector,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.kinematics.ball_joint import find_ball_turn
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
@@ -171,6 +172,9 @@ def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> No
             for r in range(3):
                 way_out[k + 3 + r] = end[j + r] - start[j + r]
             _find_turn(start, end, j + 3, way_out, k)
+        elif body.ball != 0:
+            if body.ball == 1:
+                find_ball_turn(start, end, j, way_out, k)
         elif body.joint_type != FIXED:
             way_out[k] = end[j] - start[j]
 

@@ -13,6 +13,7 @@ The velocity u is integrated in the body's axes.
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Matrix, Scene, Seconds, Vector
+from hrpsim.engine.kinematics.ball_joint import carry_ball
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion, rotated
 from hrpsim.engine.step.motion.half_turns import turns_freely
@@ -25,6 +26,8 @@ def write_body_rates(  # many parameters: the state of a stage
     forest: Forest, q: Vector, velocity: Vector, dv: Vector, rk4: Rk4, stage: int, duration: Seconds
 ) -> None:
     """Write rates of rotation vectors and accelerations of floating trees, in body axes.
+
+    Rates of ball joints are written, too. Their accelerations are along body axes already.
 
     Args:
         forest: constants of the bodies and joints.
@@ -44,6 +47,10 @@ def write_body_rates(  # many parameters: the state of a stage
             _write_rate(rk4.rate, stage, j, a, b, c, duration)
             a, b, c = rotated(x, y, z, w, dv[k], dv[k + 1], dv[k + 2])
             acceleration[k], acceleration[k + 1], acceleration[k + 2] = a, b, c
+        elif forest.bodies[i].ball == 1:
+            j, k = forest.bodies[i].q_index, forest.bodies[i].v_index
+            a, b, c = velocity[k], velocity[k + 1], velocity[k + 2]
+            _write_rate(rk4.rate, stage, j, a, b, c, duration)
 
 
 @inlined_kernel
@@ -63,7 +70,9 @@ def _write_rate(
 
 @inner_kernel
 def turn_by_body_rates(s: Scene, stage: int, duration: Seconds) -> None:
-    """Rotate floating trees from the start of the step, with the rates of the previous stage.
+    """Rotate floating trees and ball joints, with the rates of the previous stage.
+
+    The rotation begins at the start of the step.
 
     Args:
         s: the scene.
@@ -74,6 +83,12 @@ def turn_by_body_rates(s: Scene, stage: int, duration: Seconds) -> None:
         if _follows(s.forest, i):
             j, k = s.forest.bodies[i].q_index + 3, s.forest.bodies[i].v_index
             _turn(s, j, k, stage, duration)
+        elif s.forest.bodies[i].ball == 1:
+            j, rate = s.forest.bodies[i].q_index, s.rk4.rate
+            for r in range(j, j + 3):
+                s.q[r] = s.rk4.q_start[r]
+            x, y, z = _part(rate, j, stage), _part(rate, j + 1, stage), _part(rate, j + 2, stage)
+            carry_ball(s.q, j, x, y, z, duration)
 
 
 @inlined_kernel

@@ -5,6 +5,7 @@
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Body, Index, Seconds, Vector
+from hrpsim.engine.kinematics.ball_joint import carry_ball
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion
 from hrpsim.model.system import FIXED, FREE
@@ -29,6 +30,9 @@ def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> No
         x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
         if x != 0.0 or y != 0.0 or z != 0.0:
             rotate_quaternion(q, j + 3, x, y, z, duration)
+    elif body.ball != 0:
+        if body.ball == 1:
+            carry_ball(q, j, velocity[k], velocity[k + 1], velocity[k + 2], duration)
     elif body.joint_type != FIXED:
         q[j] += duration * velocity[k]
 
@@ -52,6 +56,9 @@ def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None
             for r in range(3):
                 q[j + r] += duration * velocity[k + 3 + r]
             rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
+        elif body.ball != 0:
+            if body.ball == 1:
+                carry_ball(q, j, velocity[k], velocity[k + 1], velocity[k + 2], duration)
         elif joint != FIXED:
             q[j] += duration * velocity[k]
 

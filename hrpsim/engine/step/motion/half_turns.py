@@ -112,7 +112,10 @@ def drift_with_free_bodies(s: Scene) -> int:
 def _count_connections(
     bodies: Records[Body], connections: Records[Connection], spins: Records[Spin]
 ) -> None:
-    """Count the connections of each body. A connection to a moving body counts twice."""
+    """Count the connections of each body. A connection to a moving body counts twice.
+
+    A count of 1 then means that the only connection is to the world.
+    """
     for i in range(bodies.shape[0]):
         spins[i].connections = 0
     for c in range(connections.shape[0]):

@@ -124,8 +124,8 @@ def _from_root(root, link: str) -> Placement:
     placement = IDENTITY
     while link in above:
         origin = above[link].find("origin")
-        given = (None, None) if origin is None else (origin.get("xyz"), origin.get("rpy"))
-        numbers = ([float(word) for word in text.split()] if text else None for text in given)
+        attributes = (None, None) if origin is None else (origin.get("xyz"), origin.get("rpy"))
+        numbers = ([float(word) for word in text.split()] if text else None for text in attributes)
         placement = from_origin(*numbers).then(placement)
         link = above[link].find("parent").get("link")
     return placement

@@ -25,11 +25,11 @@ def pose_of(document: Document, owner: _Element) -> Placement:
     if not text:
         return IDENTITY
     if pose.get("rotation_format") == "quat_xyzw":
-        given = np.array(numbers_of(document, owner, text, 7))
-        length = float(np.linalg.norm(given[3:]))
+        values = np.array(numbers_of(document, owner, text, 7))
+        length = float(np.linalg.norm(values[3:]))
         if length == 0.0:
             document.fail(owner, f"<pose> {text!r}: the quaternion is zero")
-        return Placement(rotation_matrix(given[3:] / length), given[:3])
+        return Placement(rotation_matrix(values[3:] / length), values[:3])
     numbers = numbers_of(document, owner, text, 6)
     turn = [math.radians(a) for a in numbers[3:]] if in_degrees(pose) else numbers[3:]
     return from_origin(numbers[:3], turn)

@@ -45,10 +45,10 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
         if not joints_of_tendon(m, tendon):
             notes.add("tendon", "not simulated", name)
             continue
-        for what in _OWN:
-            values = getattr(m, f"tendon_{what}")
+        for attribute in _OWN:
+            values = getattr(m, f"tendon_{attribute}")
             if values is not None and np.any(values[tendon]):
-                notes.add(f"tendon {what}", "not simulated", name)
+                notes.add(f"tendon {attribute}", "not simulated", name)
 
 
 @dataclass
@@ -76,10 +76,10 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
     drives: dict[tuple[type, str], tuple[JointData | TendonData, Drive]] = {}
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
         name = m.names["actuator"][k]
-        found = _driven(m, tree, robot, notes, k)
-        if found is None:
+        driven = _driven(m, tree, robot, notes, k)
+        if driven is None:
             continue
-        part, gear = found
+        part, gear = driven
         why = _why_not_affine(m, k)
         if why:
             notes.add(f"actuator, {why}", "not simulated", name)
@@ -90,9 +90,9 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
             part, first = drives[key]
             joined = _joined(first, drive, notes)
             if joined is None:
-                what = "tendon" if isinstance(part, TendonData) else "joint"
+                kind = "tendon" if isinstance(part, TendonData) else "joint"
                 why = "that differs from the first in more than gains"
-                notes.add(f"actuator, a second on a {what}, {why}", "not simulated", name)
+                notes.add(f"actuator, a second on a {kind}, {why}", "not simulated", name)
                 continue
             drive = joined
         drives[key] = part, drive
@@ -109,13 +109,13 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
         return None
     inputs = tuple(filter((a.inputs + b.inputs).__contains__, INPUTS.values()))
     gains, damping = _summed_gains(a, b, inputs)
-    what = "actuator, a second on a joint"
+    feature = "actuator, a second on a joint"
     for name in set(a.inputs).intersection(b.inputs):
         how = "sum of both" if name == "effort" else "mean of both by their gains"
-        notes.add(what, f"the {name} is the {how}", b.name)
+        notes.add(feature, f"the {name} is the {how}", b.name)
     effort = a.effort + b.effort
     if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
-        notes.add(what, "the sum of their bounds limits their sum", b.name)
+        notes.add(feature, "the sum of their bounds limits their sum", b.name)
     inertia = a.rotor_inertia + b.rotor_inertia
     return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
 
@@ -129,9 +129,9 @@ def _summed_gains(
         (kp and kd, or None if neither drive has gains; damping).
     """
     sums, damping = np.zeros(2), a.damping + b.damping
-    for one in (a, b):
-        kp, kd = one.gains or (0.0, 0.0)
-        if "velocity" in inputs and "velocity" not in one.inputs:
+    for drive in (a, b):
+        kp, kd = drive.gains or (0.0, 0.0)
+        if "velocity" in inputs and "velocity" not in drive.inputs:
             kd, damping = 0.0, damping + kd
         sums += (kp, kd)
     if a.gains is None and b.gains is None:
@@ -149,9 +149,9 @@ def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: No
         robot.commanded[part.name] = drive.inputs
         return
     robot.tendons.append(part)
-    left_out = [one for one in ("damping", "rotor_inertia") if getattr(part, one)]
-    for one in (*left_out, *part.actuator):
-        notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", drive.name)
+    left_out = [attribute for attribute in ("damping", "rotor_inertia") if getattr(part, attribute)]
+    for attribute in (*left_out, *part.actuator):
+        notes.add("actuator on a tendon", f"without its {attribute.replace('_', ' ')}", drive.name)
 
 
 def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
@@ -235,7 +235,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     """Return inputs, gains, limits and other properties of an actuator, with its gear ratio."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
-    drive = _law(m, k, gear, notes)
+    drive = _drive_of(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
     drive.actuator |= motor_properties(m, k, abs(gear))
     if "coulomb_friction" in drive.actuator:
@@ -246,15 +246,18 @@ def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
         if delay > LONGEST_DELAY:
             notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
         drive.actuator["delay"] = min(delay, LONGEST_DELAY)
-    for array, what in (("actuator_armature", "rotor_inertia"), ("actuator_damping", "damping")):
+    for array, attribute in (
+        ("actuator_armature", "rotor_inertia"),
+        ("actuator_damping", "damping"),
+    ):
         values = getattr(m, array)
         if values is not None:
             value = float(np.ravel(values[k])[0]) * gear * gear
-            setattr(drive, what, getattr(drive, what) + value)
+            setattr(drive, attribute, getattr(drive, attribute) + value)
     return drive
 
 
-def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
+def _drive_of(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     """Return the gains and inputs of an affine actuator: servo, brake or motor."""
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear

@@ -94,10 +94,10 @@ def main() -> int:
         with open(output + ".error", "w", encoding="utf-8") as file:
             file.write(str(error) or type(error).__name__)
         return REFUSED
-    head, found = contents(mujoco, np, model)
+    head, arrays = contents(mujoco, np, model)
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     with open(output, "wb") as file:
-        np.savez(file, **{"head": text, **found})
+        np.savez(file, **{"head": text, **arrays})
     return 0
 
 
@@ -106,18 +106,18 @@ def contents(mujoco, np, model) -> tuple:
 
     Arrays of features that the model's flags disable are zero.
     """
-    found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
+    arrays = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
     head["names"] = {kind: _names(model, kind, size) for kind, size in NAMED.items()}
     head["name"] = bytes(model.names).partition(b"\0")[0].decode(errors="replace")
     head["option"] = {name: float(getattr(model.opt, name)) for name in OPTIONS}
     for name in ("gravity", "wind", "magnetic"):
         head["option"][name] = [float(x) for x in getattr(model.opt, name)]
-    _take_disabled(np, _flags(mujoco.mjtDisableBit, model.opt.disableflags), head, found)
+    _take_disabled(np, _flags(mujoco.mjtDisableBit, model.opt.disableflags), head, arrays)
     head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
     head["version"] = mujoco.__version__
     head["enums"] = _enums(mujoco)
-    return head, found
+    return head, arrays
 
 
 def _limit_resources(time: float, memory: int) -> None:

@@ -252,7 +252,7 @@ def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
     if m.count("nexclude") and (first << 16) + second in m.exclude_signature:
         allowed[:] = False
     for k in range(m.count("npair")):
-        for one, other in ((m.pair_geom1[k], m.pair_geom2[k]), (m.pair_geom2[k], m.pair_geom1[k])):
-            if one in a and other in b:
-                allowed[a.index(one), b.index(other)] = True
+        for geom, other in ((m.pair_geom1[k], m.pair_geom2[k]), (m.pair_geom2[k], m.pair_geom1[k])):
+            if geom in a and other in b:
+                allowed[a.index(geom), b.index(other)] = True
     return allowed

@@ -101,8 +101,8 @@ class MjcfSource:
 
         If several files match a name, all are returned.
         """
-        found, is_complete = self._named()
-        return sorted(found) if is_complete else None
+        paths, is_complete = self._named()
+        return sorted(paths) if is_complete else None
 
     def size(self) -> int:
         """Return the total size of the files on disk [bytes].
@@ -117,8 +117,8 @@ class MjcfSource:
         Returns:
             (existing files, whether every name matches a file).
         """
-        found = {path for path in self._seen if isinstance(path, Path)}
-        tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        paths = {path for path in self._seen if isinstance(path, Path)}
+        tops = {path.parent for path in paths} | {self._top or Path.cwd()}
         folders, names = self._names()
         is_complete = True
         for name in names:
@@ -126,8 +126,8 @@ class MjcfSource:
             fits = {top / folder / tail for top, folder, tail in parts}
             there = {path.resolve() for path in filter(self._is_file, fits)}
             is_complete = is_complete and bool(there)
-            found |= there
-        return found, is_complete
+            paths |= there
+        return paths, is_complete
 
     def _names(self) -> tuple[set[str], set[str]]:
         """Return the folders named in <compiler>, and the file names in all elements."""
@@ -161,7 +161,9 @@ class MjcfSource:
     def radians_in_degrees(self) -> Iterator[str]:
         """Yield the names of elements whose `euler` seems to be in radians in a file in degrees."""
         for root in self._included:
-            compilers = [one.get("angle") for _, top in self._files for one in top.iter("compiler")]
+            compilers = [
+                compiler.get("angle") for _, top in self._files for compiler in top.iter("compiler")
+            ]
             if "radian" in compilers:
                 return
             for element in root.iter(etree.Element):
@@ -256,8 +258,8 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     Raises ModelError if the MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
-    said = MjcfSource(text, path)
-    said.refuse_no_numbers()
+    mjcf_source = MjcfSource(text, path)
+    mjcf_source.refuse_no_numbers()
     with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
         source = Path(folder) / "model.xml"
         if path is None:
@@ -268,7 +270,7 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
         _compile(source, output, label)
         names = ("head", *ARRAYS)
         arrays = read_npz(output, ModelError, "DECODER_RESULT", names, "biuf")
-    return MjcfModel(label, parse_json(arrays.pop("head").tobytes()), arrays, said)
+    return MjcfModel(label, parse_json(arrays.pop("head").tobytes()), arrays, mjcf_source)
 
 
 def _why_refused(source: Path, output: Path) -> str:

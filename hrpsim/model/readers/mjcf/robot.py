@@ -224,11 +224,11 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
         if not m.eq_active0[k]:
             notes.add(f"equality {kind.lower()}, inactive", "left out", label)
         elif kind in _LOOPS:
-            found = _loop(m, tree, k, kind, name)
-            if found is not None and _is_to_world(found, robot):
-                to_world.append(found)
-            elif found is not None:
-                robot.connections.append(found.loop)
+            world_loop = _loop(m, tree, k, kind, name)
+            if world_loop is not None and _is_to_world(world_loop, robot):
+                to_world.append(world_loop)
+            elif world_loop is not None:
+                robot.connections.append(world_loop.loop)
         elif kind in _TIES:
             why = _TIES[kind](m, tree, robot, k)
             if why:
@@ -269,7 +269,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
     if len(fixed) == 2 or ends[0] == ends[1] or still.all() or of_another_robot.any():
         return None
     sides = zip(pair, _frames(m, k, kind), strict=True)
-    (body_a, a), (body_b, b) = (_out_of_scenery(m, tree, *side) for side in sides)
+    (body_a, a), (body_b, b) = (_out_of_scenery(m, tree, *end) for end in sides)
     links = tree.links.get(body_a, WORLD_LINK), tree.links.get(body_b, WORLD_LINK)
     label = name or f"{links[0]}-{links[1]}-{k}"
     loop = ConnectionData(label, _LOOPS[kind], None, links, (a, b))

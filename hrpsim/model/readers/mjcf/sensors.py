@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.model.readers.mjcf.read import MjcfModel
-from hrpsim.model.readers.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
+from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of, rotation_vector, site_placement
 from hrpsim.model.readers.robot_data import (
     LONGEST_DELAY,
     KeyframeData,
@@ -95,7 +95,7 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
 
     Each sensor has the name of its site.
     """
-    found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
+    latencies: dict[tuple[int, type[SensorKind]], float] = {}
     with_joint = {joint.child for joint in robot.joints.values()}
     delays = np.zeros(m.nsensor) if m.sensor_delay is None else m.sensor_delay
     for k in range(m.nsensor):
@@ -111,18 +111,20 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
         if body not in tree.links:
             continue
         latency = min(delay, LONGEST_DELAY)
-        simulated = found.get((site, kind), latency)
+        simulated = latencies.get((site, kind), latency)
         why = f"{simulated:g} s is simulated, that of the first sensor at the site"
         is_other = not simulated == latency == delay
         notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name, times=is_other)
-        if (site, kind) in found:
+        if (site, kind) in latencies:
             continue
         if kind.at_joint and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
-        found[site, kind] = latency
+        latencies[site, kind] = latency
         label = _free_name(robot, m.names["site"][site], name, f"site{site}")
         placement = site_placement(m, site)
+        if kind.at_joint:
+            tree.force_sensors[site] = label
         robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
 
 
@@ -159,8 +161,8 @@ def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> Keyfra
         if not names:
             continue
         if kind == "BALL":
-            for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
-                joints[part] = (angle,)
+            for part, turn in zip(names, rotation_vector(qpos[at : at + 4]), strict=True):
+                joints[part] = (float(turn),)
         else:
             joints[names[0]] = (float(qpos[at]),)
     return KeyframeData(name, base, joints)

@@ -63,7 +63,7 @@ def why_not_servo(m: MjcfModel, k: int) -> str:
             "a dcmotor without input": spec & _NO_INPUT,
             "a dcmotor whose resistance changes with its heat": dynamics[2] * gain[2],
         }
-    return next((what for what, value in faults.items() if value), "")
+    return next((fault for fault, value in faults.items() if value), "")
 
 
 def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:

@@ -17,7 +17,7 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 
 _NONE = np.zeros(3)
 _TYPE_OF = {one.mjcf_type: name for name, one in JOINT_TYPES.items()}
-_EULER = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 class BodyTree:
@@ -25,6 +25,7 @@ class BodyTree:
 
     links: link of each body. joints: names for each MuJoCo joint, three for a ball, none for the
     joints of free bodies. free: name of the joint of each free body, "" for the base.
+    force_sensors: name of the force-torque sensor at each site with one.
     """
 
     def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes) -> None:
@@ -33,6 +34,7 @@ class BodyTree:
         self.joints: dict[int, tuple[str, ...]] = {}
         self.free: dict[int, str] = {}
         self.site_links: dict[int, str] = {}
+        self.force_sensors: dict[int, str] = {}
         names = m.names["body"]
         self._children: dict[int, list[int]] = {}
         for body in range(1, m.nbody):
@@ -126,25 +128,16 @@ class BodyTree:
         return data
 
     def _ball(self, joint: int) -> list[JointData]:
-        """Return three hinges about x, y and z in place of a ball joint."""
+        """Return the three parts NAME_x, NAME_y and NAME_z of a ball joint."""
         m, name = self.m, self._joint_names[joint]
-        self.notes.add(
-            *("joint ball", "three hinges NAME_x, _y, _z, which lock where y is at 90 degrees"),
-            name,
-        )
         if m.jnt_limited[joint]:
             self.notes.add("joint ball range", "not limited", name)
-        if m.jnt_stiffness[joint]:
-            self.notes.add("joint ball stiffness", "no spring", name)
-        dof = slice(int(m.jnt_dofadr[joint]), int(m.jnt_dofadr[joint]) + 3)
-        for array in ("armature", "damping", "frictionloss"):
-            if np.any(getattr(m, f"dof_{array}")[dof]):
-                self.notes.add(f"joint ball {array}", "about each of the three hinges", name)
         made = []
-        for k, (letter, axis) in enumerate(_EULER.items()):
+        for k, (letter, axis) in enumerate(_AXES.items()):
             free = free_name(f"{name}_{letter}", self._joint_names)
-            data = JointData(free, "revolute", "", "", axis=axis)
+            data = JointData(free, "revolute", "", "", axis=axis, ball=k + 1)
             self._describe(joint, k, data)
+            data.stiffness = float(m.jnt_stiffness[joint])
             made.append(data)
         return made
 
@@ -242,11 +235,9 @@ def site_placement(m: MjcfModel, site: int) -> Placement:
     return Placement(rotation_of(m.site_quat[site]), m.site_pos[site])
 
 
-def ball_angles(quaternion: np.ndarray) -> tuple[float, float, float]:
-    """Convert a quaternion w x y z to angles of successive rotations about x, y and z [rad]."""
-    R = rotation_of(quaternion)
-    return (
-        math.atan2(-R[1, 2], R[2, 2]),
-        math.atan2(R[0, 2], math.hypot(R[0, 0], R[0, 1])),
-        math.atan2(-R[0, 1], R[0, 0]),
-    )
+def rotation_vector(quaternion: np.ndarray) -> np.ndarray:
+    """Return the shortest rotation vector (3,) [rad] of a quaternion w x y z, of any length."""
+    w, vector = quaternion[0], np.asarray(quaternion[1:], dtype=np.float64)
+    sine = float(np.linalg.norm(vector))
+    turn = 2.0 * math.atan2(sine, abs(w))
+    return math.copysign(turn, w) / sine * vector if sine else vector

@@ -116,14 +116,14 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
     if (indices >= count).any() or (indices < -1).any():
         return None
     ends = np.flatnonzero(indices == -1)
-    found, start = [], 0
+    fans, start = [], 0
     for end in ends:
         corners = indices[start:end]
         if len(corners) >= 3:  # a fan, as in VRML's convex polygons
             fan = np.stack([np.full(len(corners) - 2, corners[0]), corners[1:-1], corners[2:]])
-            found.append(fan.T)
+            fans.append(fan.T)
         start = end + 1
-    return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
+    return np.concatenate(fans) if fans else np.zeros((0, 3), dtype=np.int64)
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
@@ -133,16 +133,16 @@ def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], b
         (shapes, whether meshes without volume were left out).
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
-    found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
+    solids = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
     if not meshes:
-        return found, False
+        return solids, False
     offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
     faces = [mesh.triangles + at for mesh, at in zip(meshes, offsets, strict=True)]
     vertices = np.concatenate([mesh.vertices for mesh in meshes])
     if is_flat(own_extents(vertices)):
-        return found, True
-    found.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
-    return found, False
+        return solids, True
+    solids.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
+    return solids, False
 
 
 def _outline(kind: str, sizes: list[float]) -> np.ndarray:
@@ -175,11 +175,11 @@ def swept(
     2). turns: axis and angle [rad] at each point (n, 4).
     """
     flat = np.insert(section, 1, 0.0, axis=1)
-    found = [
+    sections = [
         spine[k] + (flat * (scale[k, 0], 0.0, scale[k, 1])) @ (R @ axis_angle(turns[k])).T
         for k, R in enumerate(_frames(spine))
     ]
-    return np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, 3))
+    return np.unique(np.concatenate(sections), axis=0) if sections else np.zeros((0, 3))
 
 
 def _frames(spine: np.ndarray) -> list[np.ndarray]:
@@ -354,8 +354,8 @@ def _add_sensors(robot: RobotData, parts: list[LinkAssembly], notes: Notes) -> N
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}
-                wanted = label if label not in names else f"{part.name}_{label}"
-                robot.sensors.append(SensorData(wanted, kind, part.name, placement))
+                sensor_name = label if label not in names else f"{part.name}_{label}"
+                robot.sensors.append(SensorData(sensor_name, kind, part.name, placement))
 
 
 def _collisions(part: LinkAssembly, notes: Notes) -> list[ShapeData]:
@@ -390,10 +390,10 @@ def _total(
     Returns:
         (mass, centre of mass, inertia about the centre of mass), or None for parts without mass.
     """
-    whole = total([BodyInertia(*mass) for mass in masses])
-    if whole.mass == 0.0 and not whole.inertia.any():
+    combined = total([BodyInertia(*mass) for mass in masses])
+    if combined.mass == 0.0 and not combined.inertia.any():
         return None
-    return whole.mass, whole.com, 0.5 * (whole.inertia + whole.inertia.T)
+    return combined.mass, combined.com, 0.5 * (combined.inertia + combined.inertia.T)
 
 
 def placed_mass(

@@ -64,9 +64,9 @@ class YamlFiles:
         """Return the contents of a file. ModelError names file, line and cause."""
         if path not in self._read:
             text = read_text(path, ModelError, "YAML_SIZE")
-            found = parse_yaml(text, str(path), ModelError, repeated=True, anchors_of=self._main)
-            self._read[path] = found.data
-            self._note_repeats(found)
+            parsed = parse_yaml(text, str(path), ModelError, repeated=True, anchors_of=self._main)
+            self._read[path] = parsed.data
+            self._note_repeats(parsed)
         return self._read[path]
 
     def count(self, element: Values) -> None:
@@ -99,9 +99,9 @@ class Elements:
         for kind, entry in _entries(owner):
             if not isinstance(entry, dict):
                 owner.fail(f"elements: {kind} must be a mapping")
-            self._one(kind, Values(entry, owner.fail), part, T, use, depth)
+            self._read_element(kind, Values(entry, owner.fail), part, T, use, depth)
 
-    def _one(
+    def _read_element(
         self, kind: str, element: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int
     ) -> None:
         self.files.count(element)
@@ -231,8 +231,8 @@ class Elements:
 
     def _by_point(self, geometry: Values, key: str, default: tuple, count: int) -> np.ndarray:
         """Return rows of numbers, one for each point of a spine. A single row is repeated."""
-        given, size = geometry.numbers(key), len(default)
-        rows = np.array(default) if given is None or len(given) < size else given
+        values, size = geometry.numbers(key), len(default)
+        rows = np.array(default) if values is None or len(values) < size else values
         rows = rows[: len(rows) - len(rows) % size].reshape(-1, size)
         if len(rows) != 1 and len(rows) < count:
             geometry.fail(
@@ -300,7 +300,7 @@ def _entries(owner: Values) -> Iterator[tuple[str, Any]]:
     content = owner.get("elements")
     if isinstance(content, dict) and "type" not in content:  # {Shape: {...}, Transform: {...}}
         for kind, value in content.items():
-            yield from ((str(kind), one) for one in _listed(value))
+            yield from ((str(kind), item) for item in _listed(value))
         return
     for entry in owner.items("elements"):
         if not isinstance(entry, dict) or "type" not in entry:

@@ -243,11 +243,12 @@ class _Reader:
                 require_name("link", part.parent, self.links, self.top.fail)
 
     def _axis(self, link: Values) -> np.ndarray:
-        given = link.get("joint_axis")
-        if isinstance(given, str):
-            sign, letter = (-1.0 if given.startswith("-") else 1.0), given.lstrip("-").upper()
+        joint_axis = link.get("joint_axis")
+        if isinstance(joint_axis, str):
+            sign = -1.0 if joint_axis.startswith("-") else 1.0
+            letter = joint_axis.lstrip("-").upper()
             if letter not in _AXES:
-                link.fail(unknown_name("joint_axis", given, (*_AXES, "-X", "-Y", "-Z")))
+                link.fail(unknown_name("joint_axis", joint_axis, (*_AXES, "-X", "-Y", "-Z")))
             return sign * np.array(_AXES[letter])
         axis = link.numbers("joint_axis", count=3)
         if axis is not None and not axis.any():

@@ -66,19 +66,19 @@ class Values:
         if isinstance(value, (bool, dict)):
             self.fail(f"{key}: must be numbers, got {shown_value(value)}")
         try:
-            found = np.array(value, dtype=np.float64).reshape(-1)
+            numbers = np.array(value, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError, OverflowError):
             self.fail(f"{key}: must be numbers, got {shown_value(value)}")
-        if count is not None and len(found) != count:
-            self.fail(f"{key}: must be {_numbers(count)}, got {len(found)}")
-        if not (np.abs(found) <= _LARGE).all():
+        if count is not None and len(numbers) != count:
+            self.fail(f"{key}: must be {_numbers(count)}, got {len(numbers)}")
+        if not (np.abs(numbers) <= _LARGE).all():
             self.fail(f"{key}: each number must be finite and at most {_LARGE:g}")
-        return found
+        return numbers
 
     def number(self, key: str, default: float) -> float:
         """Return one finite number at a key."""
-        found = self.numbers(key, 1)
-        return default if found is None else float(found[0])
+        numbers = self.numbers(key, 1)
+        return default if numbers is None else float(numbers[0])
 
     def bounds(self, *keys: str) -> tuple[float, float]:
         """Return lower and upper bound from a list of two numbers, or -x and x from one number.
@@ -154,13 +154,13 @@ class Values:
                     f"{'upper' if sign > 0.0 else 'lower'} bound"
                 )
             return sign * math.inf
-        return float(self._one(key, value))
+        return float(self._single(key, value))
 
-    def _one(self, key: str, value: Any) -> float:
-        found = Values({key: value}, self.fail).numbers(key, 1)
-        if found is None:
+    def _single(self, key: str, value: Any) -> float:
+        numbers = Values({key: value}, self.fail).numbers(key, 1)
+        if numbers is None:
             self.fail(f"{key}: must be a number")
-        return float(found[0])
+        return float(numbers[0])
 
 
 def _numbers(count: int) -> str:

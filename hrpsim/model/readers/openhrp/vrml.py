@@ -82,28 +82,28 @@ class Vrml:
         if value is None or (isinstance(value, (list, np.ndarray)) and len(value) == 0):
             return None
         try:
-            found = np.array(value, dtype=np.float64).reshape(-1)
+            numbers = np.array(value, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError):
             self.fail(node, f"{name}: must be numbers")
-        if count is not None and len(found) != count:
-            self.fail(node, f"{name}: must be {count} numbers, got {len(found)}")
-        if not (np.abs(found) <= _LARGE).all():
+        if count is not None and len(numbers) != count:
+            self.fail(node, f"{name}: must be {count} numbers, got {len(numbers)}")
+        if not (np.abs(numbers) <= _LARGE).all():
             self.fail(node, f"{name}: every number must be finite and at most {_LARGE:g}")
-        return found
+        return numbers
 
     def rotation(self, node: Node, name: str) -> np.ndarray:
         """Return a rotation (3, 3) from axis and angle [rad]. The default is the identity."""
-        found = self.numbers(node, name, 4)
-        if found is None:
+        numbers = self.numbers(node, name, 4)
+        if numbers is None:
             return np.eye(3)
-        if found[3] and not found[:3].any():
-            self.fail(node, f"{name}: the axis of a rotation by {found[3]:g} must not be zero")
-        return axis_angle(found)
+        if numbers[3] and not numbers[:3].any():
+            self.fail(node, f"{name}: the axis of a rotation by {numbers[3]:g} must not be zero")
+        return axis_angle(numbers)
 
     def number(self, node: Node, name: str, default: float) -> float:
         """Return one number of a field."""
-        found = self.numbers(node, name)
-        return default if found is None else float(found[0])
+        numbers = self.numbers(node, name)
+        return default if numbers is None else float(numbers[0])
 
     def text(self, node: Node, name: str, default: str = "") -> str:
         """Return the text of a field."""
@@ -130,9 +130,9 @@ class Vrml:
         assert passed is not None
         match = _TOKEN.match(self._text, passed.end())
         if match is None:
-            rest = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
-            if rest:
-                self._fail(f"{shown_value(rest)} is not a token")
+            remainder = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
+            if remainder:
+                self._fail(f"{shown_value(remainder)} is not a token")
             return None
         self._at = match.end()
         self._count += 1
@@ -194,9 +194,9 @@ class Vrml:
         word, name = self._defined() if word == "DEF" else (word, "")
         node = Node(word, name, dict(self._defaults.get(word, ())), self._line())
         if (token := self._expect()) != ("mark", "{"):
-            found = shown_value(token[1])
+            following = shown_value(token[1])
             self._fail(
-                f"{shown_value(word)} is neither a value nor a node with '{{': {found} follows"
+                f"{shown_value(word)} is neither a value nor a node with '{{': {following} follows"
             )
         if word == "Script":
             self._skip_braces()
@@ -209,18 +209,18 @@ class Vrml:
     def _read_fields(self, node: Node, depth: int) -> None:
         """Read the fields of a node up to the closing brace."""
         word, name = node.type, node.name
-        given: set[str] = set()
+        seen: set[str] = set()
         while (token := self._expect())[1] != "}":
             of = token[1]
             if token[0] != "word":
                 self._fail(f"{shown_value(of)} where a field of {word} should begin")
             if self._is_statement(of):
                 continue
-            if of in given:
+            if of in seen:
                 where = f"{word} {shown_value(name)}" if name else word
                 first = f"{of} of {where}, line {self._line()}"
                 self.repeated.setdefault((word, of), []).append(first)
-            given.add(of)
+            seen.add(of)
             node.fields[of] = self._value(depth)
 
     def _used(self) -> Node:
@@ -252,14 +252,14 @@ class Vrml:
             return items
         if kind != "number":
             return self._item((kind, word), depth)
-        found = [_as_number(word)]
+        numbers = [_as_number(word)]
         while True:  # numbers without brackets: as many as follow
             at, count = self._at, self._count
             following = self._next()
             if following is None or following[0] != "number":
                 self._at, self._count = at, count
-                return np.array(found)
-            found.append(_as_number(following[1]))
+                return np.array(numbers)
+            numbers.append(_as_number(following[1]))
 
     def _item(self, token: tuple[str, str], depth: int) -> Any:
         kind, word = token

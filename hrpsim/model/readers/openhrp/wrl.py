@@ -49,8 +49,8 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
         return np.eye(4)
 
     def vector(name: str, default: tuple[float, ...]) -> np.ndarray:
-        found = file.numbers(node, name, len(default))
-        return np.array(default) if found is None else found
+        numbers = file.numbers(node, name, len(default))
+        return np.array(default) if numbers is None else numbers
 
     center = vector("center", (0.0, 0.0, 0.0))
     S = file.rotation(node, "scaleOrientation")
@@ -259,12 +259,12 @@ class _Reader:
         self._content(node, part, np.eye(4), depth)
 
     def _axis(self, node: Node, joint_type: JointType) -> np.ndarray:
-        given = node.fields.get("jointAxis", "Z")
-        if isinstance(given, str):
-            if given.upper() in _AXES:
-                return np.array(_AXES[given.upper()])
+        joint_axis = node.fields.get("jointAxis", "Z")
+        if isinstance(joint_axis, str):
+            if joint_axis.upper() in _AXES:
+                return np.array(_AXES[joint_axis.upper()])
             if joint_type.needs_axis:
-                self.file.fail(node, unknown_name("jointAxis", given, _AXES))
+                self.file.fail(node, unknown_name("jointAxis", joint_axis, _AXES))
             return np.array(_AXES["Z"])
         axis = self.file.numbers(node, "jointAxis", 3)
         if axis is None or not axis.any():

@@ -66,18 +66,18 @@ class SdfFiles:
 
     def locate(self, source: SdfFile, uri: str) -> Path | None:
         """Return the file or folder of a URI, or None if there is none in the searched folders."""
-        scheme, separator, rest = uri.partition("://")
-        scheme, rest = (scheme, unquote(rest)) if separator else ("", uri)
+        scheme, separator, location = uri.partition("://")
+        scheme, location = (scheme, unquote(location)) if separator else ("", uri)
         if scheme not in _LOCAL:
             return self._saved(source, uri)
         if scheme == "package":
             with contextlib.suppress(FileNotFoundError):
                 return self._resources.locate(uri)
         folders = [source.folder, *self._roots]
-        if os.path.isabs(rest):
+        if os.path.isabs(location):
             folders = [Path("/")]
         for folder in folders:
-            path = Path(os.path.normpath(folder / rest))
+            path = Path(os.path.normpath(folder / location))
             with contextlib.suppress(OSError, ValueError):
                 if path.exists() and self._is_within(path, source):
                     return path

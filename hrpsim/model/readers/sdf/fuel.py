@@ -53,18 +53,18 @@ def places(uri: FuelUri, folders: Iterable[Path]) -> list[Path]:
     Gazebo's cache has HOST/owner/models/name/VERSION in small letters. In a folder of the user the
     model is a folder called after the model, as written or like ground_plane.
     """
-    found = []
+    candidates = []
     for cache in cache_folders():
         for host in _HOSTS:
             model = cache / host / uri.owner.lower() / "models" / uri.name.lower()
-            found += [model / uri.version] if uri.version else _newest_first(model)
+            candidates += [model / uri.version] if uri.version else _newest_first(model)
     names = dict.fromkeys((uri.name, uri.name.lower(), uri.name.lower().replace(" ", "_")))
-    found += [folder / name for folder in folders for name in names]
-    return [place / uri.file if uri.file else place for place in found]
+    candidates += [folder / name for folder in folders for name in names]
+    return [place / uri.file if uri.file else place for place in candidates]
 
 
 def _newest_first(model: Path) -> list[Path]:
     if not is_folder(model):
         return []
-    versions = [one for one in model.iterdir() if one.name.isdigit()]
+    versions = [folder for folder in model.iterdir() if folder.name.isdigit()]
     return sorted(versions, key=lambda one: int(one.name), reverse=True)

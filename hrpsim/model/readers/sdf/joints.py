@@ -121,8 +121,8 @@ def axis_of(edge: SdfJoint, tag: str) -> np.ndarray:
     length = float(np.linalg.norm(vector))
     if length == 0.0:
         file.fail(element, "<xyz> is zero")
-    given = element.find("xyz")
-    name = "" if given is None else given.get("expressed_in", "").strip()
+    xyz = element.find("xyz")
+    name = "" if xyz is None else xyz.get("expressed_in", "").strip()
     old = file.version < (1, 5) or file.content(element, "use_parent_model_frame") in ("true", "1")
     if not name and old and file.version < (1, 7):
         name = MODEL_FRAME

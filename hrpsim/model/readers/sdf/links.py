@@ -144,7 +144,7 @@ def add_sensors(
         if reverses:
             notes.add("<sensor> of a joint whose child carries its parent", "left out", label)
             continue
-        names = {one.name for one in robot.all_sensors()}
+        names = {sensor.name for sensor in robot.all_sensors()}
         pose = at.then(_place(owner, sensor))
         data = sensor_data(owner.file, sensor, link, pose, name=free_name(label, names))
         if isinstance(data, SampledSensorData):

@@ -114,7 +114,7 @@ def _same_as_mu(mu2: Any, text: str) -> bool:
 def _is_only_collision(collision: Any, text: str) -> bool:
     """Return whether the <collision> of a contact sensor is the only <collision> of the link."""
     link = collision.getparent().getparent().getparent()
-    names = [one.get("name") for one in link.iterchildren("collision")]
+    names = [sibling.get("name") for sibling in link.iterchildren("collision")]
     return len(names) == 1 and text.split("::")[-1] == names[0]
 
 

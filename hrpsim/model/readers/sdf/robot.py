@@ -40,7 +40,7 @@ class _Assembly:
             for link in scope.of_kind("link"):
                 self.links[scope.path + link.name] = link
             self.joints += scope.of_kind("joint")
-            self.frames += [one for one in scope.of_kind("frame") if not _is_proxy(one)]
+            self.frames += [frame for frame in scope.of_kind("frame") if not _is_proxy(frame)]
         self.placed = {name: model.in_scope(link) for name, link in self.links.items()}
 
     def end(self, joint: SdfFrame, tag: str) -> str:
@@ -129,8 +129,8 @@ def robot_of(
     plant(robot, edges, bases)
     surfaces = {}
     for name, link in assembly.links.items():
-        found = describe_link(files, link, robot.add_link(name), own)
-        surfaces[name] = [surface for _, surface in found]
+        described = describe_link(files, link, robot.add_link(name), own)
+        surfaces[name] = [surface for _, surface in described]
 
     def place(link: str) -> Placement:
         """Return the placement of a link, or of the world, in the model."""

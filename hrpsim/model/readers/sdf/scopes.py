@@ -94,25 +94,25 @@ class _Reader:
         self, file: SdfFile, element: Any, outer: Scope | None, include: _Include | None
     ) -> Scope:
         """Return the scope of a <model>. An <include> may replace name and pose."""
-        said = include or _Include(file, element)
-        given = "" if include is None else include.file.content(include.element, "name")
-        name = given or file.text(element, "name")
+        inclusion = include or _Include(file, element)
+        included_name = "" if include is None else include.file.content(include.element, "name")
+        name = included_name or file.text(element, "name")
         prefix = (
             f"{outer.path}{name}::" if outer is not None and outer.frame.kind == "model" else ""
         )
         scope = Scope(prefix, file, element, outer)
         scope.frame = SdfFrame("__model__", "model", file, element, scope, IDENTITY)
-        has_pose = said.element.find("pose") is not None
-        placed = said if has_pose else _Include(file, element)
+        has_pose = inclusion.element.find("pose") is not None
+        placed = inclusion if has_pose else _Include(file, element)
         frame = SdfFrame(
-            *(name, "model", said.file, said.element, outer or scope),
+            *(name, "model", inclusion.file, inclusion.element, outer or scope),
             pose_of(placed.file, placed.element),
             relative_to(placed.file, placed.element),
             default=scope.frame if outer is None else outer.frame,
             placement_frame=self._placement_frame(file, element, include, has_pose),
         )
         scope.placement = frame
-        scope.is_static = _flag("static", said, _Include(file, element))
+        scope.is_static = _flag("static", inclusion, _Include(file, element))
         if outer is not None:
             self._add(outer, frame)
             outer.models[name] = scope
@@ -180,20 +180,20 @@ class _Reader:
         uri = file.content(element, "uri")
         if not uri:
             file.fail(element, "<uri> is missing")
-        found = self.files.model_file(file, element, uri)
-        if found in self._open or found is scope.file:
+        included = self.files.model_file(file, element, uri)
+        if included in self._open or included is scope.file:
             file.fail(element, f"<uri> {shown_value(uri)}: files cannot include each other")
-        models = list(found.children(found.root, "model"))
-        if not models and (other := found.root.find("*")) is not None and other.tag != "world":
+        models = list(included.children(included.root, "model"))
+        if not models and (other := included.root.find("*")) is not None and other.tag != "world":
             self.notes.add(f"<include> of <{other.tag}>", "not simulated", uri)
             return
         if len(models) != 1:
             file.fail(element, f"<uri> {shown_value(uri)}: must have one model, got {len(models)}")
-        self._open.append(found)
+        self._open.append(included)
         if file.flag(element, "merge") or element.get("merge", "").strip() in ("true", "1"):
-            self._merge(scope, found, models[0], _Include(file, element), base)
+            self._merge(scope, included, models[0], _Include(file, element), base)
         else:
-            self.model(found, models[0], scope, _Include(file, element))
+            self.model(included, models[0], scope, _Include(file, element))
         self._open.pop()
 
     def _merge(

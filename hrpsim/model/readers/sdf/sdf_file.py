@@ -31,8 +31,8 @@ class SdfFile(Document):
         self.folder = Path.cwd() if path is None else path.absolute().parent
         words = self.root.get("version", "").strip().split(".")[:2]
         if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
-            shown = shown_value(self.root.get("version", ""))
-            self.fail(self.root, f'version={shown}: must be a version such as "1.9"')
+            version = shown_value(self.root.get("version", ""))
+            self.fail(self.root, f'version={version}: must be a version such as "1.9"')
         self.version = tuple(map(int, words))
 
     def content(self, element: Any, path: str, default: str = "") -> str:

@@ -18,10 +18,10 @@ _TEXTS = {"sun": _SUN, "ground_plane": _GROUND_PLANE}
 
 def usual_model(uri: str) -> str | None:
     """Return the SDF of a built-in model (sun, ground_plane) that a URI names, or None."""
-    scheme, _, rest = uri.partition("://")
+    scheme, _, location = uri.partition("://")
     of_fuel = fuel.parse(uri)
     if of_fuel is not None and not of_fuel.file:
-        rest = of_fuel.name
+        location = of_fuel.name
     elif scheme != "model":
         return None
-    return _TEXTS.get(rest.strip("/").lower().replace(" ", "_"))
+    return _TEXTS.get(location.strip("/").lower().replace(" ", "_"))

@@ -59,12 +59,12 @@ class Document:
 
     def only(self, element, tag: str, required: bool = False):
         """Return the single child called `tag`, or None. Two such children are an error."""
-        found = list(self.children(element, tag))
-        if len(found) > 1:
-            self.fail(found[1], f"<{tag}> is given {len(found)} times. Keep one")
-        if required and not found:
+        matches = list(self.children(element, tag))
+        if len(matches) > 1:
+            self.fail(matches[1], f"<{tag}> is given {len(matches)} times. Keep one")
+        if required and not matches:
             self.fail(element, f"<{tag}> is missing")
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def text(self, element, attribute: str) -> str:
         """Return the text of a required attribute, which must not be empty."""
@@ -81,8 +81,8 @@ class Document:
         words = raw.split()
         if len(words) != count:
             needed = "one number" if count == 1 else f"{count} numbers"
-            shown = shown_value(raw)
-            self.fail(element, f"{attribute}={shown}: must be {needed}, got {len(words)}")
+            text = shown_value(raw)
+            self.fail(element, f"{attribute}={text}: must be {needed}, got {len(words)}")
         return [self._number(element, attribute, word, largest) for word in words]
 
     def number(

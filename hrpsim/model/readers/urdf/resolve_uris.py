@@ -61,8 +61,8 @@ class Resources:
             self._searched = [Path(path) for path in package_paths]
         for folder_of_packages in (*self._named.values(), *self._searched):
             if not is_folder(folder_of_packages):
-                shown = shown_value(str(folder_of_packages))
-                raise ModelError(f"package_paths: there is no folder {shown}")
+                text = shown_value(str(folder_of_packages))
+                raise ModelError(f"package_paths: there is no folder {text}")
         self._known: dict[str, list[Path]] = {}
 
     def packages(self, name: str) -> list[Path]:
@@ -83,17 +83,17 @@ class Resources:
 
         Raises FileNotFoundError with the cause as text.
         """
-        scheme, separator, rest = uri.partition("://")
+        scheme, separator, location = uri.partition("://")
         if not separator:
             return self._existing((self._folder or Path.cwd()) / uri)
         if scheme == "file":
-            return self._existing(Path("/") / unquote(rest).lstrip("/"))
+            return self._existing(Path("/") / unquote(location).lstrip("/"))
         if scheme != "package":
             raise FileNotFoundError(
                 f"{shown_value(uri)}: {shown_value(scheme)} is not a known scheme. Use package://,"
                 " file:// or a path"
             )
-        package, _, inside = rest.partition("/")
+        package, _, inside = location.partition("/")
         folders = self.packages(package)
         if not folders:
             raise FileNotFoundError(f"{shown_value(uri)}: {self.absent(package)}")

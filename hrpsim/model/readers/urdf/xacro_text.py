@@ -104,13 +104,13 @@ def expand(
     stderr. ModelError names the file that xacro was reading. Arguments that nothing uses also raise
     ModelError.
     """
-    given = _Arguments(arguments)
-    key = "" if path is None else key_of(text, path, given, _version())
+    xacro_arguments = _Arguments(arguments)
+    key = "" if path is None else key_of(text, path, xacro_arguments, _version())
     expansion = recall(key, resources)
     if expansion is None:
-        expansion = _expand(text, path, given, resources, label)
+        expansion = _expand(text, path, xacro_arguments, resources, label)
         keep(key, text, expansion)
-    require_names("xacro argument", given.given, expansion.asked, ModelError, where=label)
+    require_names("xacro argument", xacro_arguments.given, expansion.asked, ModelError, where=label)
     return expansion.text
 
 
@@ -135,14 +135,14 @@ def _expand(
         except Exception as cause:  # xacro raises any exception
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
-            message = " ".join(_said(cause).split()) or repr(cause)
+            message = " ".join(_error_text(cause).split()) or repr(cause)
             cures = [cure.format(*m.groups()) for say, cure in _CURES if (m := say.search(message))]
             raise ModelError("; ".join([f"{where}: xacro: {message}", *cures])) from cause
         included = [os.path.abspath(name) for name in xacro.all_includes]
     return Expansion(result, list(given.asked), included, packages)
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Return the text of an xacro error, without the repetitions that xacro adds."""
     text, wrapped = str(error), getattr(error, "exc", None)
     while wrapped is not None:
@@ -181,10 +181,10 @@ def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[Non
 
 def _version() -> str:
     """Return a text that identifies the installed xacro, without importing xacro."""
-    found = importlib.util.find_spec("xacro")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("xacro")
+    if spec is None or spec.origin is None:
         return "none"
-    status = os.stat(found.origin)
+    status = os.stat(spec.origin)
     return f"{status.st_size} {status.st_mtime_ns}"
 
 

@@ -41,8 +41,8 @@ def divide(stage: StageData) -> StageParts:
         robots.append(StageData(_name_of(members), bodies=[moving[path] for path in members]))
         robot_of.update(dict.fromkeys(members, robots[-1]))
     for joint in joints:
-        if found := robot_of.get(joint.body0) or robot_of.get(joint.body1):
-            found.joints.append(joint)
+        if robot := robot_of.get(joint.body0) or robot_of.get(joint.body1):
+            robot.joints.append(joint)
     for shape in shapes:
         if shape.body:
             robot_of[shape.body].shapes.append(shape)
@@ -53,7 +53,9 @@ def divide(stage: StageData) -> StageParts:
             first.apart.append((a, b))
         elif first is not None or other is not None:
             apart.append((a, b))
-    return StageParts(robots, [one for one in shapes if not one.body and one.is_solid], apart)
+    return StageParts(
+        robots, [shape for shape in shapes if not shape.body and shape.is_solid], apart
+    )
 
 
 def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:
@@ -66,10 +68,10 @@ def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:
     ]
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     links = coo_array((np.ones(len(ends)), (rows, columns)), shape=(len(paths), len(paths)))
-    found: dict[int, list[str]] = {}
+    groups: dict[int, list[str]] = {}
     for path, label in zip(paths, connected_components(links, directed=False)[1], strict=True):
-        found.setdefault(int(label), []).append(path)
-    return list(found.values())
+        groups.setdefault(int(label), []).append(path)
+    return list(groups.values())
 
 
 def _between_moving(joint: JointPrim, fixed: dict[str, np.ndarray]) -> JointPrim:

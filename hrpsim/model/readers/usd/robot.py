@@ -106,9 +106,9 @@ class _Edge:
         Returns:
             (joint of the stage, degree of freedom such as "rotX", name of the joint) for each.
         """
-        found = [(self.prim, dof, self.name) for dof in _free(self.prim)]
-        found += [(prim, dof, prim.name) for prim in self.more for dof in _free(prim)]
-        return found[::-1] if self.is_turned else found
+        coordinates = [(self.prim, dof, self.name) for dof in _free(self.prim)]
+        coordinates += [(prim, dof, prim.name) for prim in self.more for dof in _free(prim)]
+        return coordinates[::-1] if self.is_turned else coordinates
 
 
 class _Robot:
@@ -141,9 +141,9 @@ class _Robot:
             self.places[edge.child] = above.then(edge.frames[0]).then(edge.frames[1].inverse())
         float_bases(robot, bases, self.places.__getitem__)
         starts: dict[str, float] = {}
-        shown = {**stated, WORLD_LINK: self.places[WORLD_LINK]}
+        poses = {**stated, WORLD_LINK: self.places[WORLD_LINK]}
         for edge in tree:
-            self._join(robot, edge, shown, starts)
+            self._join(robot, edge, poses, starts)
         for edge in loops:
             self._loop(robot, edge)
         self._follow(robot, tree)
@@ -174,21 +174,21 @@ class _Robot:
 
     def _in_rows(self, edges: list[_Edge]) -> list[_Edge]:
         """Join hinges and slides between the same two bodies to one chain, as in MuJoCo."""
-        found: dict[tuple[str, str], _Edge] = {}
+        in_row: dict[tuple[str, str], _Edge] = {}
         others = []
         for edge in edges:
-            known = found.get((edge.parent, edge.child))
+            known = in_row.get((edge.parent, edge.child))
             if edge.prim.kind not in ("revolute", "prismatic"):
                 others.append(edge)
             elif known is None:
-                found[edge.parent, edge.child] = edge
+                in_row[edge.parent, edge.child] = edge
             elif np.allclose(known.prim.frame0[:3, 3], edge.prim.frame0[:3, 3], atol=_MOVED):
                 self.notes.add("joints between the same two bodies", "in a row", edge.name)
                 prim = replace(edge.prim, name=edge.name)
-                found[edge.parent, edge.child] = replace(known, more=(*known.more, prim))
+                in_row[edge.parent, edge.child] = replace(known, more=(*known.more, prim))
             else:
                 others.append(edge)
-        return [*found.values(), *others]
+        return [*in_row.values(), *others]
 
     def _add_bodies(self, robot: RobotData) -> None:
         shapes: dict[str, list] = {body.path: [] for body in self.stage.bodies}
@@ -254,7 +254,7 @@ class _Robot:
 
     def _follow(self, robot: RobotData, tree: list[_Edge]) -> None:
         """Add the mimic joints."""
-        coordinates = [one for edge in tree for one in edge.coordinates()]
+        coordinates = [coordinate for edge in tree for coordinate in edge.coordinates()]
         names = {prim.path: name for prim, _, name in coordinates if name in robot.joints}
         for prim, _, name in coordinates:
             if prim.mimic is None or name not in robot.joints:

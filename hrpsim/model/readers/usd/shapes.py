@@ -137,19 +137,19 @@ def inertial_of(
 
     Values that the stage does not state are computed from the solid shapes.
     """
-    whole = total([_inertia_of(body, *shape) for shape in shapes])
-    mass = body.mass or whole.mass
+    combined = total([_inertia_of(body, *shape) for shape in shapes])
+    mass = body.mass or combined.mass
     if not mass:
         notes.add("body without mass and solid shapes", "no mass", body.name)
         return None
-    center = whole.com if body.center is None else body.center
+    center = combined.com if body.center is None else body.center
     if body.inertia is not None:
         return mass, center, body.inertia
-    if not whole.mass:
+    if not combined.mass:
         why = f"the inertia of a ball with a radius of {_POINT} m"
         notes.add("body without inertia and solid shapes", why, body.name)
         return mass, center, np.eye(3) * 0.4 * mass * _POINT**2
-    return mass, center, whole.about(center) * (mass / whole.mass)
+    return mass, center, combined.about(center) * (mass / combined.mass)
 
 
 def _solid(shape: ShapeData) -> BodyInertia:

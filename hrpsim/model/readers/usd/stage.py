@@ -162,14 +162,16 @@ class _Reader:
         if path not in self.materials:
             taken = {"default", *self.data.materials}
             name = self.materials[path] = free_name(material.GetPrim().GetName(), taken)
-            found = MaterialPrim(
+            surface = MaterialPrim(
                 float(self._value(api.GetStaticFrictionAttr(), 0.0)),
                 float(self._value(api.GetDynamicFrictionAttr(), 0.0)),
                 float(self._value(api.GetRestitutionAttr(), 0.0)),
             )
-            if not (all(0.0 <= value < math.inf for value in found) and found.restitution <= 1.0):
+            if not (
+                all(0.0 <= value < math.inf for value in surface) and surface.restitution <= 1.0
+            ):
                 raise ValueError(f"{path}: friction must be >= 0, and restitution from 0 to 1")
-            self.data.materials[name] = found
+            self.data.materials[name] = surface
         return self.materials[path], self._density(api)
 
     def _world(self, prim: Any) -> np.ndarray:
@@ -260,23 +262,23 @@ class _Reader:
             return
         kind = _KINDS.get(str(prim.GetTypeName()), str(prim.GetTypeName()))
         (body0, frame0), (body1, frame1) = self._end(joint, 0), self._end(joint, 1)
-        found = JointPrim(name, kind, body0, body1, frame0, frame1)
+        joint_prim = JointPrim(name, kind, body0, body1, frame0, frame1)
         if kind in ("revolute", "prismatic", "spherical"):
             axis = prim.GetAttribute("physics:axis").Get() or "X"
-            found.axis = "XYZ".index(str(axis))
+            joint_prim.axis = "XYZ".index(str(axis))
         if kind in ("revolute", "prismatic"):
-            dof = ("rot" if kind == "revolute" else "trans") + "XYZ"[found.axis]
+            dof = ("rot" if kind == "revolute" else "trans") + "XYZ"[joint_prim.axis]
             low, high = (prim.GetAttribute(f"physics:{end}Limit") for end in ("lower", "upper"))
-            found.limits[dof] = self._range(dof, low, high)
+            joint_prim.limits[dof] = self._range(dof, low, high)
             for drive in ("angular", "linear"):
-                self._drive(prim, found, drive, dof)
+                self._drive(prim, joint_prim, drive, dof)
         for dof in _DOFS:
             if prim.HasAPI(UsdPhysics.LimitAPI, dof):
                 limit = UsdPhysics.LimitAPI(prim, dof)
-                found.limits[dof] = self._range(dof, limit.GetLowAttr(), limit.GetHighAttr())
-            self._drive(prim, found, dof, dof)
-        self._read_properties(prim, found)
-        self.data.joints.append(found)
+                joint_prim.limits[dof] = self._range(dof, limit.GetLowAttr(), limit.GetHighAttr())
+            self._drive(prim, joint_prim, dof, dof)
+        self._read_properties(prim, joint_prim)
+        self.data.joints.append(joint_prim)
 
     def _read_properties(self, prim: Any, found: JointPrim) -> None:
         """Read the properties beyond USD's schema, and note unread properties of MuJoCo."""

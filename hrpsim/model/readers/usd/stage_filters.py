@@ -28,9 +28,9 @@ def filtered_owners(stage: Any, prims: Iterable[Any], owners: dict[str, str]) ->
         prims: all prims of the stage.
         owners: owner of each shape that collides, by the path of the shape.
     """
-    found = dict.fromkeys(_by_groups(stage, owners))
-    found.update(dict.fromkeys(_by_pairs(prims, owners)))
-    return [pair for pair in found if pair[0] != pair[1]]
+    pairs = dict.fromkeys(_by_groups(stage, owners))
+    pairs.update(dict.fromkeys(_by_pairs(prims, owners)))
+    return [pair for pair in pairs if pair[0] != pair[1]]
 
 
 def part_of_a_body(stage: Any, prims: Iterable[Any], owners: dict[str, str]) -> list[Note]:
@@ -49,21 +49,23 @@ def part_of_a_body(stage: Any, prims: Iterable[Any], owners: dict[str, str]) -> 
             if len(shapes[owners[path]]) > 1:
                 mixed.add(owners[path])
     why = "all shapes of the body stay apart"
-    return [("filtered collisions of one shape", why, Sdf.Path(one).name) for one in sorted(mixed)]
+    return [
+        ("filtered collisions of one shape", why, Sdf.Path(owner).name) for owner in sorted(mixed)
+    ]
 
 
 def quiet_bodies(prims: Iterable[Any], owners: Iterable[str]) -> list[str]:
     """Return the bodies of articulations whose bodies do not collide with each other."""
     off = [prim for prim in prims if _is_off(prim)]
-    found = []
+    roots = []
     for prim in off:
         if not prim.IsA(UsdPhysics.Joint):
-            found.append(prim.GetPath())
+            roots.append(prim.GetPath())
             continue
         joint = UsdPhysics.Joint(prim)
         for end in (joint.GetBody0Rel(), joint.GetBody1Rel()):
-            found += end.GetTargets()
-    return [owner for owner in owners if any(Sdf.Path(owner).HasPrefix(root) for root in found)]
+            roots += end.GetTargets()
+    return [owner for owner in owners if any(Sdf.Path(owner).HasPrefix(root) for root in roots)]
 
 
 def _is_off(prim: Any) -> bool:
@@ -92,7 +94,7 @@ def jointed_owners(
     In UsdPhysics, bodies that a joint connects do not collide. Two moving bodies of a joint need no
     entry, because hrpsim treats them as adjacent.
     """
-    found: dict[Pair, None] = {}
+    pairs: dict[Pair, None] = {}
     for prim in prims:
         if not prim.IsA(UsdPhysics.Joint):
             continue
@@ -103,13 +105,13 @@ def jointed_owners(
         firsts, others = (_under(end[0], owners) for end in ends)
         for pair in itertools.product(firsts, others):
             if len(moving.intersection(pair)) == 1:
-                found[pair] = None
-    return list(found)
+                pairs[pair] = None
+    return list(pairs)
 
 
 def _under(path: Any, owners: dict[str, str]) -> list[str]:
-    found = (owner for shape, owner in owners.items() if Sdf.Path(shape).HasPrefix(path))
-    return list(dict.fromkeys(found))
+    matching = (owner for shape, owner in owners.items() if Sdf.Path(shape).HasPrefix(path))
+    return list(dict.fromkeys(matching))
 
 
 def _groups_of(stage: Any, owners: dict[str, str]) -> dict[str, frozenset[int]]:

@@ -86,7 +86,7 @@ def _by_newton(prim: Any, length: float) -> Mimic | None:
     enabled = prim.GetAttribute("newton:mimicEnabled")
     if enabled and enabled.HasAuthoredValue() and not enabled.Get():
         return None
-    leader = next((one for name in _TARGETS for one in _targets(prim, name)), None)
+    leader = next((target for name in _TARGETS for target in _targets(prim, name)), None)
     if leader is None:
         return None
     _, offset = _first(prim, ("newton:mimicCoef0",))

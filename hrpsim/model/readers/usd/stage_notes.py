@@ -67,7 +67,7 @@ def _acts(attribute: Any) -> bool:
     number = float(np.ravel(value)[0]) if np.size(value) else 0.0
     if abs(number) >= _LARGEST:
         number = math.copysign(math.inf, number)
-    return not any(number == one or abs(number - one) < 1e-6 for one in neutral)
+    return not any(number == target or abs(number - target) < 1e-6 for target in neutral)
 
 
 def _of_a_shape(prim: Any) -> Iterator[Note]:

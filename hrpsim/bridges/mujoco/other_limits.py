@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Limits and dry friction of tendons, as generalised forces that are constant over a step.
+"""Limits of tendons and ball joints, and dry friction of tendons, as generalised forces.
 
-The forces act on the motion without contacts and joint limits. At the end of the step, this motion
-satisfies the limits and the dry friction of the tendons. Contacts then act in hrpsim's world. The
-following steps correct the errors in tendon length that contacts cause.
+The forces act on the motion without contacts and limits of other joints. At the end of the step,
+this motion satisfies the limits and the dry friction. Contacts then act in hrpsim's world. The
+following steps correct the errors in tendon length and ball angle that contacts cause.
 """
 
 from __future__ import annotations
@@ -14,28 +14,30 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.mujoco.forces import ball_gaps, limited_balls
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.smooth_steps import SmoothSteps
 
-_CORRECTED = 0.2  # fraction of a length beyond its limit that a step corrects
+_CORRECTED = 0.2  # fraction of a length or angle beyond its limit that a step corrects
 _SWEEPS = 200
 _CHANGE = 1e-12  # of a velocity that ends the sweeps, as a fraction of the largest
 
 
-def limits_tendons(m: Any) -> bool:
-    """Return whether any tendon of a mujoco.MjModel has limits or dry friction."""
+def has_other_limits(m: Any) -> bool:
+    """Return whether a mujoco.MjModel has limits or friction of tendons, or limits of balls."""
     bits = package().mjtDisableBit
     off = m.opt.disableflags
-    if off & bits.mjDSBL_CONSTRAINT or not m.ntendon:
+    if off & bits.mjDSBL_CONSTRAINT:
         return False
-    limited = m.tendon_limited.any() and not off & bits.mjDSBL_LIMIT
+    limited = (m.tendon_limited.any() or limited_balls(m).size) and not off & bits.mjDSBL_LIMIT
     return bool(limited or (m.tendon_frictionloss.any() and not off & bits.mjDSBL_FRICTIONLOSS))
 
 
-class TendonLimits(SmoothSteps):
-    """Computes the forces of tendon limits and tendon friction of a mujoco.MjModel.
+class OtherLimits(SmoothSteps):
+    """Computes the forces of limits that hrpsim's world does not have, and of tendon friction.
 
-    `force` (nv,) [N or Nm] is the result of the last call of `compute`.
+    The limits belong to tendons and ball joints of a mujoco.MjModel. `force` (nv,) [N or Nm] is the
+    result of the last call of `compute`.
     """
 
     def __init__(self, m: Any) -> None:
@@ -43,6 +45,7 @@ class TendonLimits(SmoothSteps):
         bits, off = package().mjtDisableBit, m.opt.disableflags
         is_limited = m.tendon_limited.astype(bool) & (not off & bits.mjDSBL_LIMIT)
         self._limited = np.flatnonzero(is_limited)
+        self._has_limits = not off & bits.mjDSBL_LIMIT
         self._rough = np.flatnonzero(
             m.tendon_frictionloss * (not off & bits.mjDSBL_FRICTIONLOSS) > 0.0
         )
@@ -55,10 +58,12 @@ class TendonLimits(SmoothSteps):
         mujoco.mj_forward(m, d)
         jacobian, lengths = tendon_jacobian(m, d), d.ten_length[self._limited]
         low, high = m.tendon_range[self._limited].T
-        gaps = np.concatenate([lengths - low, high - lengths])
-        J = np.concatenate(
-            [jacobian[self._limited], -jacobian[self._limited], jacobian[self._rough]]
-        )
+        angles, turns = ball_gaps(m, d.qpos)
+        if not self._has_limits:
+            angles, turns = angles[:0], turns[:0]
+        gaps = np.concatenate([lengths - low, high - lengths, angles])
+        limited = jacobian[self._limited]
+        J = np.concatenate([limited, -limited, turns, jacobian[self._rough]])
         response = np.zeros_like(J)
         mujoco.mj_solveM(m, d, response, J)
         mujoco.mj_step(m, d)
