@@ -83,7 +83,7 @@ class System(NamedTuple):
     window: float  # [s]
     first: dict[str, object]  # parameters of the fit
     truth: dict[str, float]
-    record: Callable[[int, float], list[Recording]]  # of a seed and a colour
+    record: Callable[[int, float], list[Recording]]  # takes a seed and the colour of the noise
 
 
 def geared(

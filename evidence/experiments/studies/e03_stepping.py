@@ -44,7 +44,7 @@ class Stepping(NamedTuple):
     """Measurements of every step of the simulation. Row 0 of a pair belongs to the left foot."""
 
     time: np.ndarray  # (n,) [s]
-    wrenches: np.ndarray  # of the foot sensors, force then torque (n, 2, 6) [N, Nm]
+    wrenches: np.ndarray  # readings of the foot sensors, force then torque (n, 2, 6) [N, Nm]
     motion: np.ndarray  # configurations after the steps (n, nq)
     fell: bool
 
