@@ -25,7 +25,7 @@ class PushState:
 
     forces: np.ndarray  # (count, 3) [N], along the world's axes
     torques: np.ndarray  # (count, 3) [Nm]
-    left: np.ndarray  # (count,) control periods
+    left: np.ndarray  # remaining control periods (count,)
 
 
 class TaskState:
