@@ -122,8 +122,8 @@ def test_every_kernel_on_demand_comes_with_the_step():
         "from hrpsim import World; before = f();"
         "[importlib.import_module(m.name) for room in ('engine', 'world')"
         " for m in pkgutil.walk_packages([f'{hrpsim.__path__[0]}/{room}'], f'hrpsim.{room}.')];"
-        "assert f() == before and len(before) == 53, before"
+        "assert f() == before and len(before) == 54, before"
     )
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
-    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 57"
+    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 58"
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
