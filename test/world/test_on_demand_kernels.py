@@ -60,6 +60,7 @@ def test_rk4_steps_have_theirs_and_connections_bring_the_rest():
     a = world.add_body(Sphere(0.1), 1.0, position=(0.0, 0.0, 1.0))
     b = world.add_body(Sphere(0.1), 1.0, position=(0.3, 0.0, 1.0))
     rk4 = FREE | {"resolve_inelastic_impacts", "integrate_rk4", "change_held_forces"}
+    rk4 |= {"bound_rolling_energy"}
     world.step(2)
     assert kernels(world) == rk4
     world.connect(a, b, "ball", point=(0.15, 0.0, 1.0))
