@@ -24,7 +24,7 @@ class StageParts(NamedTuple):
 
     robots: list[StageData]
     scenery: list[ShapePrim]
-    apart: list[tuple[str, str]]  # owners in different robots, or in a robot and the scenery
+    apart: list[tuple[str, str]]  # pairs of owners, in different robots or robot and scenery
 
 
 def divide(stage: StageData) -> StageParts:
