@@ -95,7 +95,7 @@ FORMATS = (
         refusal="is a mesh, not a robot. Name the mesh in a <collision>, or load it by `load_mesh`",
     ),
 )
-_TITLES = [one.title for one in FORMATS if one.title]
+_TITLES = [form.title for form in FORMATS if form.title]
 READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"
 
 

@@ -70,11 +70,13 @@ def warn_of_start(
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
-                "ground": lambda one=entity, at=first: odd_height(one, at, planes, apart),
-                "place": lambda one=entity: _occupied(one, owners),
-                "limits": lambda one=entity: _beyond_limits(one),
-                "motion": lambda one=entity: odd_motion(one),
-                "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
+                "ground": lambda subject=entity, at=first: odd_height(subject, at, planes, apart),
+                "place": lambda subject=entity: _occupied(subject, owners),
+                "limits": lambda subject=entity: _beyond_limits(subject),
+                "motion": lambda subject=entity: odd_motion(subject),
+                "scale": lambda subject=entity: wrong_scale(
+                    subject, not isinstance(subject, Robot)
+                ),
             }
             for kind, rule in rules.items():
                 if kind in reported.setdefault(name, set()):

@@ -87,5 +87,7 @@ _TYPES = (
         ),
     ),
 )
-JOINT_TYPES = {one.name: one for one in _TYPES}
-MOVING_TYPES = tuple(one.name for one in _TYPES if one.is_single)  # the joints with one coordinate
+JOINT_TYPES = {kind.name: kind for kind in _TYPES}
+MOVING_TYPES = tuple(
+    kind.name for kind in _TYPES if kind.is_single
+)  # the joints with kind coordinate

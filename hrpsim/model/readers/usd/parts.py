@@ -96,4 +96,4 @@ def _name_of(paths: list[str]) -> str:
         return PurePosixPath(paths[0]).name
     every = map(PurePosixPath, paths)
     around = set.intersection(*({path, *path.parents} for path in every))
-    return max(around, key=lambda one: len(one.parts)).name or "robot"
+    return max(around, key=lambda path: len(path.parts)).name or "robot"
