@@ -260,9 +260,8 @@ RANGES: Mapping[str, Range] = {
     entry.name: entry.metadata["range"] for entry in fields(Actuator) if entry.metadata.get("range")
 }
 LISTS = tuple(entry.name for entry in fields(Actuator) if entry.default == ())
-OPTIONAL = tuple(
-    entry.name for entry in fields(Actuator) if entry.default is None
-)  # as another property
+# None stands for the value of another property.
+OPTIONAL = tuple(entry.name for entry in fields(Actuator) if entry.default is None)
 # Without any of these, and without losses of the gear, a step is that of a plain joint.
 _ACTING = tuple(entry.name for entry in fields(Actuator) if entry.metadata.get("acts"))
 

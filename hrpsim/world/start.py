@@ -70,13 +70,11 @@ def warn_of_start(
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
-                "ground": lambda subject=entity, at=first: odd_height(subject, at, planes, apart),
-                "place": lambda subject=entity: _occupied(subject, owners),
-                "limits": lambda subject=entity: _beyond_limits(subject),
-                "motion": lambda subject=entity: odd_motion(subject),
-                "scale": lambda subject=entity: wrong_scale(
-                    subject, not isinstance(subject, Robot)
-                ),
+                "ground": lambda item=entity, at=first: odd_height(item, at, planes, apart),
+                "place": lambda item=entity: _occupied(item, owners),
+                "limits": lambda item=entity: _beyond_limits(item),
+                "motion": lambda item=entity: odd_motion(item),
+                "scale": lambda item=entity: wrong_scale(item, not isinstance(item, Robot)),
             }
             for kind, rule in rules.items():
                 if kind in reported.setdefault(name, set()):

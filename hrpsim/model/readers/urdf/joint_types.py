@@ -88,6 +88,4 @@ _TYPES = (
     ),
 )
 JOINT_TYPES = {kind.name: kind for kind in _TYPES}
-MOVING_TYPES = tuple(
-    kind.name for kind in _TYPES if kind.is_single
-)  # the joints with kind coordinate
+MOVING_TYPES = tuple(kind.name for kind in _TYPES if kind.is_single)  # types with one coordinate
