@@ -79,7 +79,7 @@ def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int,
             rows = slice(*np.searchsorted(own, (begin, end)))
             messages = templates[k].messages(own[rows], topic.values[rows])
             entries += [(time, k, data) for time, data in zip(own[rows].tolist(), messages)]
-        entries.sort(key=lambda one: one[:2])
+        entries.sort(key=lambda entry: entry[:2])
         yield from ((k, time, data) for time, k, data in entries)
 
 

@@ -130,7 +130,7 @@ def _with_own_paths(name: str, text: str) -> str:
         return text.replace(f"{_OWN}config/", "").replace(_OWN, "")
     if not _SHARED.search(text):
         return text
-    text = _SHARED.sub(lambda found: f'HERE / "{_place(found[1][1:-1])}"', text)
+    text = _SHARED.sub(lambda match: f'HERE / "{_place(match[1][1:-1])}"', text)
     text = _IMPORT.sub("", text)
     if "from pathlib import Path" not in text:
         text = _FIRST_IMPORT.sub("from pathlib import Path\n\n", text, count=1)

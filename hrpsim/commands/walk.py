@@ -156,7 +156,7 @@ def _walk_here(options: argparse.Namespace) -> int:
     pushes = walk_push.pushes_of(options, robot)
     if pushes:
         callbacks.append(
-            lambda now: [push.apply(robot.world, now, controller.period) for push in pushes]
+            lambda at: [push.apply(robot.world, at, controller.period) for push in pushes]
         )
     if sys.stderr.isatty():
         callbacks.append(_progress(controller, progress))

@@ -45,7 +45,7 @@ def uninterrupted() -> Iterator[None]:
     python_handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     try:
         for number in python_handlers:
-            signal.signal(number, lambda given, frame: waiting.append(given))
+            signal.signal(number, lambda number, frame: waiting.append(number))
         yield
     finally:
         for number, handler in python_handlers.items():

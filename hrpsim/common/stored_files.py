@@ -164,7 +164,7 @@ def keep_among(path: Path, content: bytes, kept: int) -> None:
     with contextlib.suppress(OSError):
         write_whole(path, content)
         alike = path.parent.glob(f"*{''.join(path.suffixes)}")
-        for old in sorted(alike, key=lambda one: one.stat().st_mtime)[:-kept]:
+        for old in sorted(alike, key=lambda path: path.stat().st_mtime)[:-kept]:
             old.unlink(missing_ok=True)
 
 
@@ -175,7 +175,7 @@ def remove_beyond(folder: Path, pattern: str, most: int) -> None:
     """
     used = [(path.stat(), path) for path in folder.glob(pattern)]
     total = 0
-    for status, path in sorted(used, key=lambda one: one[0].st_mtime, reverse=True):
+    for status, path in sorted(used, key=lambda entry: entry[0].st_mtime, reverse=True):
         total += status.st_size
         if total > most:
             path.unlink(missing_ok=True)

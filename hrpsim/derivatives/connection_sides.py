@@ -197,7 +197,7 @@ class DifferenceRoom(NamedTuple):
     wrenches: np.ndarray  # (n, 6)
     q: np.ndarray  # (nq,)
     direction: np.ndarray  # (nv,)
-    past: np.ndarray  # (nv, 2) accelerations of the steps before this one
+    past: np.ndarray  # (nv, 2) accelerations of the previous steps
     spins: np.ndarray  # (n,) SPIN
     time_step: np.ndarray  # (1,)
     turning: np.ndarray  # TURNING

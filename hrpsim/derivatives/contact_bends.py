@@ -65,8 +65,8 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 class Bends(NamedTuple):
     """Derivatives of b for k contact rows with respect to the motions of bodies a and b."""
 
-    by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
-    by_twist: np.ndarray  # (k, 12) angular, then linear velocity
+    by_motion: np.ndarray  # (k, 12) turn and displacement of the origin of body a, then body b
+    by_twist: np.ndarray  # (k, 12) angular and linear velocity of body a, then body b
     by_state: np.ndarray  # (k, 2 nv) contribution of links of robots, by q and velocity
 
 
@@ -258,20 +258,20 @@ class _Side(NamedTuple):
     end: int  # 0 for body a, 1 for body b
     sign: float
     omega: np.ndarray  # (3,) [rad/s]
-    speed: np.ndarray  # (3,) of the body at the tree's origin [m/s]
-    origin_speed: np.ndarray  # (3,) of that origin, of a link [m/s]
-    arm: np.ndarray  # (3,) of the contact point, from that origin [m]
+    speed: np.ndarray  # (3,) velocity of the body at the tree's origin [m/s]
+    origin_speed: np.ndarray  # (3,) velocity of the tree's origin, for a link [m/s]
+    arm: np.ndarray  # (3,) from the tree's origin to the contact point [m]
     moved: np.ndarray  # (3,) change of `arm` in a step [m]
-    path: np.ndarray  # (3,) velocity product at the origin, of a link [m/s^2]
-    product: np.ndarray  # (3,) of free rotation, or a link's velocity product [rad/s^2]
-    by_rate: np.ndarray  # (3, 3) its derivative by omega
-    by_turn: np.ndarray  # (3, 3) its derivative by a turn of the body
-    by_state: np.ndarray | None  # (2 nv, 12) of a link's twist and velocity product
-    root: int  # first dof of the displacement of a floating robot, -1 for none
-    begins: bool  # whether `moved` is the one expected
+    path: np.ndarray  # (3,) velocity product at the tree's origin, for a link [m/s^2]
+    product: np.ndarray  # (3,) angular velocity product, or torque-free acceleration [rad/s^2]
+    by_rate: np.ndarray  # (3, 3) derivative of `product` by omega
+    by_turn: np.ndarray  # (3, 3) derivative of `product` by a turn of the body
+    by_state: np.ndarray | None  # (2 nv, 12) derivatives of a link's twist and velocity product
+    root: int  # first linear dof of a floating robot's base, -1 for none
+    begins: bool  # whether the contact begins, so that `moved` is expected
     slopes: np.ndarray  # (12, 3) derivatives of f by omega, normal, axis and radius
-    axis: np.ndarray  # (3,) of the shape
-    center: np.ndarray  # (3,) of the shape, from the body's origin [m]
+    axis: np.ndarray  # (3,) axis of the shape
+    center: np.ndarray  # (3,) from the body's origin to the centre of the shape [m]
 
     def change(self, h: float) -> np.ndarray:
         """Return the term of this body in V (3,) [m/s], without the sign +-.

@@ -21,12 +21,12 @@ _correction_slopes = prepared(correction_slopes)
 class Corrections(NamedTuple):
     """The k rows that enter the position correction, and their derivatives."""
 
-    numbers: np.ndarray  # (k,) among the rows of the step
-    wanted: np.ndarray  # (k,) rate
+    numbers: np.ndarray  # (k,) indices of the rows in the step
+    wanted: np.ndarray  # (k,) intended rate of each row
     two_sided: np.ndarray  # (k,) whether impulses of both signs are possible
-    by_q: np.ndarray  # (k, nv) derivative of the wanted rate less the rate J w
+    by_q: np.ndarray  # (k, nv) derivative of (intended rate - J w) by q
     by_velocity: np.ndarray  # (k, nv)
-    softening: np.ndarray  # (k, nv) change of the compliance by q
+    softening: np.ndarray  # (k, nv) derivative of the compliance by q
 
 
 def joined(found: list[Corrections]) -> Corrections:

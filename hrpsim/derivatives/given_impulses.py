@@ -135,11 +135,11 @@ def _write_momenta(s: Scene, w: DerivativeArrays, out: Vector) -> None:
 class GivenImpulses(NamedTuple):
     """The impulses that are equivalent to unit changes of p inputs or parameters."""
 
-    motion: np.ndarray  # (p, nv) to the velocity
-    correction: np.ndarray  # (p, nv) to the rate of the position correction
-    momentum: np.ndarray  # (p, nv) on floating trees without constraints, at the bases' linear rows
-    pushes: np.ndarray  # (p, k) the part of `motion` that the active rows exert
-    sliding: np.ndarray  # (p, m) the part that sliding contacts exert, on coordinates
+    motion: np.ndarray  # (p, nv) impulses that change the velocity
+    correction: np.ndarray  # (p, nv) impulses that change the rate of the position correction
+    momentum: np.ndarray  # (p, nv) impulses on unconstrained floating trees, at bases' linear rows
+    pushes: np.ndarray  # (p, k) part of `motion` that the active rows exert
+    sliding: np.ndarray  # (p, m) part of `motion` that sliding contacts exert, on coordinates
 
 
 @kernel
@@ -230,11 +230,11 @@ class EffectiveCommands(NamedTuple):
 
     target: np.ndarray  # position [rad or m]
     target_velocity: np.ndarray  # [rad/s or m/s]
-    kp: np.ndarray  # 0 at a limit of effort
+    kp: np.ndarray  # 0 for a joint at its effort limit
     kd: np.ndarray
-    damping: np.ndarray  # of the joint, and viscous friction of the actuator
+    damping: np.ndarray  # damping of the joint plus viscous friction of the actuator
     by_delay: np.ndarray  # derivative of the effort with respect to the delay [Nm/s or N/s]
-    follows: np.ndarray  # 0 at a limit of effort, else 1
+    follows: np.ndarray  # 0 for a joint at its effort limit, else 1
 
 
 def effective_commands(step: TakenStep) -> EffectiveCommands:

@@ -47,8 +47,8 @@ def refused_sensor(step: TakenStep, sensor: np.ndarray) -> str:
 class ForcesOnBodies(NamedTuple):
     """Derivatives of the contact forces of a step on the b bodies that have coordinates."""
 
-    changes: np.ndarray  # (6 b, 2 nv + p) [Nm, N] about the origins of trees
-    exchanged: np.ndarray  # (6 b, e) forces that rows exchange without a motion
+    changes: np.ndarray  # (6 b, 2 nv + p) moment and force about the tree's origin [Nm, N]
+    exchanged: np.ndarray  # (6 b, e) forces that rows can exchange without motion
 
 
 class StepSensors:

@@ -29,9 +29,9 @@ def unit_slope() -> float:
 class Changes(NamedTuple):
     """The derivatives of a world's constants with respect to p parameters."""
 
-    bodies: np.ndarray  # (p, n) by shares of mass and inertia
-    joints: np.ndarray  # (p, 7, nv) of JOINT_FIELDS
-    friction: np.ndarray  # (p, 2, k, k) static and kinetic, of pairs of materials
+    bodies: np.ndarray  # (p, n) factor on mass and inertia of each body
+    joints: np.ndarray  # (p, 7, nv) constants of the joints, in the order of JOINT_FIELDS
+    friction: np.ndarray  # (p, 2, k, k) static and kinetic friction of pairs of materials
 
 
 def no_changes(scene: Scene, count: int) -> Changes:

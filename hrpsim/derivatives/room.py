@@ -63,7 +63,7 @@ class DerivativeArrays(NamedTuple):
     """Work arrays for n bodies, nv velocities, m coordinates, k rows, c contacts, p inputs."""
 
     space: Workspace
-    changed: Forest  # as `space.forest`, but with changes of inertias
+    changed: Forest  # `space.forest` with changed inertias
     parameters: np.ndarray  # column of the parameters of each kind of joint row
     poses: np.ndarray = work("n", "bodies in mid-step, where the forces act", KINEMATICS)
     moved: np.ndarray = work("n", "the same, with one displaced body", KINEMATICS)
@@ -192,8 +192,8 @@ class TakenStep(NamedTuple):
     connection_rows: int
     time_step: float
     rows: np.ndarray  # (k,) ROW
-    contacts: np.ndarray  # (c,) CONTACT; their rows come first
-    own: OwnInertia  # least inertia that each joint moves
+    contacts: np.ndarray  # (c,) CONTACT. Rows of contacts come first
+    own: OwnInertia  # smallest inertia that each joint moves
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:

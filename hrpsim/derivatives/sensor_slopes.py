@@ -131,9 +131,9 @@ _write_carried_forces = prepared(write_carried_forces)
 class SensorPaths(NamedTuple):
     """The degrees of freedom and bodies on which the readings of k sensors depend."""
 
-    moving: np.ndarray  # (k, nv) whether they move the sensor's body, 1 or 0
-    below: np.ndarray  # (k, nv) whether they belong to a body that the body carries
-    bodies: np.ndarray  # (k, n) whether a force sensor carries them
+    moving: np.ndarray  # (k, nv) 1 for a degree of freedom that moves the sensor's body, else 0
+    below: np.ndarray  # (k, nv) 1 for a degree of freedom below the sensor's body, else 0
+    bodies: np.ndarray  # (k, n) 1 for a body that a force sensor carries, else 0
 
 
 def sensor_paths(scene: Scene) -> SensorPaths:
@@ -155,9 +155,9 @@ def sensor_paths(scene: Scene) -> SensorPaths:
 class SensorSlopes(NamedTuple):
     """Derivatives of the readings of k sensors at constant contact forces, kernels' layout."""
 
-    by_motion: np.ndarray  # (k, 6, 3, nv) by position and velocity in mid-step, by acceleration
+    by_motion: np.ndarray  # (k, 6, 3, nv) by mid-step position, mid-step velocity, acceleration
     by_shares: np.ndarray  # (k, 6, p)
-    placements: np.ndarray  # (k, 6, 6) reading of a force on the subtree: (moment, force)
+    placements: np.ndarray  # (k, 6, 6) reading for unit moments and forces on the subtree
 
 
 def sensor_slopes(

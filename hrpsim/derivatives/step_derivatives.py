@@ -74,7 +74,7 @@ class OutputDerivatives(NamedTuple):
     of its reading: force and torque, or angular velocity and specific force.
     """
 
-    names: tuple[tuple[str, str, str], ...]  # of the rows: "efforts" or "sensors", robot, name
+    names: tuple[tuple[str, str, str], ...]  # name of each row: "efforts" or "sensors", robot, name
     A: np.ndarray
     B: np.ndarray
     C: np.ndarray

@@ -108,7 +108,7 @@ class LinkDistances(Closed):
         check_arguments(LinkDistances.closest, locals(), WorldError)
         whole_count("count of closest", count, 0)
         self._place(q)
-        return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]
+        return sorted(map(self._nearest, self.pairs), key=lambda pair: pair.distance)[:count]
 
     def overlaps(self, q: ArrayLike) -> dict[Pair, float]:
         """Return the depth of overlap [m] of each overlapping pair at the configuration q."""

@@ -80,7 +80,7 @@ def check_motion(
     for pair in distances.pairs:
         bound = np.concatenate([[0.0], np.cumsum(moves @ _levers(distances, pair, q))])
         collisions += _advance(distances, pair, times, q, bound, tolerance)
-    return sorted(collisions, key=lambda one: (one.begin, one.links))
+    return sorted(collisions, key=lambda collision: (collision.begin, collision.links))
 
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:

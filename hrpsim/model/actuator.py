@@ -254,15 +254,16 @@ class Actuator:
             )
 
 
-FIELDS = tuple(one.name for one in fields(Actuator))
-_DEFAULTS = {one.name: one.default for one in fields(Actuator)}
+FIELDS = tuple(entry.name for entry in fields(Actuator))
+_DEFAULTS = {entry.name: entry.default for entry in fields(Actuator)}
 RANGES: Mapping[str, Range] = {
-    one.name: one.metadata["range"] for one in fields(Actuator) if one.metadata.get("range")
+    entry.name: entry.metadata["range"] for entry in fields(Actuator) if entry.metadata.get("range")
 }
-LISTS = tuple(one.name for one in fields(Actuator) if one.default == ())
-OPTIONAL = tuple(one.name for one in fields(Actuator) if one.default is None)  # as another property
+LISTS = tuple(entry.name for entry in fields(Actuator) if entry.default == ())
+# None stands for the value of another property.
+OPTIONAL = tuple(entry.name for entry in fields(Actuator) if entry.default is None)
 # Without any of these, and without losses of the gear, a step is that of a plain joint.
-_ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts"))
+_ACTING = tuple(entry.name for entry in fields(Actuator) if entry.metadata.get("acts"))
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:

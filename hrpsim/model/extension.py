@@ -387,7 +387,7 @@ class _Reader(NamedTuple):
     read: Callable[[Description, RobotData, str, Any], None]
     attributes: tuple[str, ...] | None  # None: the reader checks the contents
     children: tuple[str, ...] = ()
-    is_once: bool = False  # for each joint or link
+    is_once: bool = False  # whether a joint or link may have only one such element
 
 
 _READERS = {

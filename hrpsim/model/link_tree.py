@@ -43,7 +43,7 @@ class LinkTree:
     """Builder of a forest of bodies from links. Bodies are stored depth first."""
 
     robot: RobotData
-    cut_links: set[str]  # whose fixed joints are kept, because a sensor measures there
+    cut_links: set[str]  # links whose fixed joints remain, because a sensor measures there
     bodies: list[TreeBody] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     dofs: list[Dof] = field(default_factory=list)

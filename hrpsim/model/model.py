@@ -120,14 +120,14 @@ class Sensor:
     R: np.ndarray  # (3, 3)
     p: np.ndarray  # (3,)
     tare: bool = False
-    rate: float = 0.0  # [Hz]; 0: as often as the state
+    rate: float = 0.0  # [Hz], 0: same rate as the state
     noise: tuple[float, ...] = ()
     bias: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""
     latency: float = 0.0
     bias_mean: tuple[float, ...] = ()
-    reversed: bool = False  # a force sensor: the wrench of the parent on the child
+    reversed: bool = False  # whether a force sensor reads the wrench of the parent on the child
 
     @property
     def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
@@ -142,8 +142,8 @@ class Lift(NamedTuple):
     """Gravity compensation of a link: a force at its centre of mass, against part of its weight."""
 
     body: int
-    point: tuple[float, float, float]  # in the body [m]
-    mass: float  # whose weight it bears [kg]
+    point: tuple[float, float, float]  # point where the force acts, in the frame of the body [m]
+    mass: float  # compensated part of the mass [kg]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,30 +159,30 @@ class Model(Sealed):
 
     _kind = "model"
 
-    name: str  # of the robot
+    name: str  # name of the robot
     base: str  # "free" or "fixed"
     base_link: str  # name of the root link
     system: System  # arrays of the kernels: tree, inertias, joint properties
-    joints: tuple[Joint, ...]  # those that move, in the order of q and v
-    frames: dict[str, Frame]  # link -> its frame, in the order of the description
+    joints: tuple[Joint, ...]  # moving joints, in the order of q and v
+    frames: dict[str, Frame]  # frame by link, in the order of the description
     shapes: tuple[CollisionShape, ...] = ()  # collision elements
-    visuals: tuple[Visual, ...] = ()  # what is drawn, if the description has it
+    visuals: tuple[Visual, ...] = ()  # visual elements
     sensors: tuple[Sensor, ...] = ()  # in the order of the description
-    sampled_sensors: tuple[SampledSensor, ...] = ()  # those with a rate of their own
-    gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
-    actuators: dict[str, Actuator] = field(default_factory=dict)  # joint -> its actuator
+    sampled_sensors: tuple[SampledSensor, ...] = ()  # sensors with their own rate
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # (kp, kd) by joint
+    actuators: dict[str, Actuator] = field(default_factory=dict)  # actuator by joint
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
-    start: dict[str, float] = field(default_factory=dict)  # joint -> position where it starts
-    transmissions: dict[str, Transmission] = field(default_factory=dict)  # by name
-    tendons: dict[str, Tendon] = field(default_factory=dict)  # driven ones, by name
-    lifts: tuple[Lift, ...] = ()  # of links whose gravity is compensated
-    connections: tuple[ConnectionData, ...] = ()  # between links, such as closed loops
+    start: dict[str, float] = field(default_factory=dict)  # position at the start by joint
+    transmissions: dict[str, Transmission] = field(default_factory=dict)  # transmissions by name
+    tendons: dict[str, Tendon] = field(default_factory=dict)  # driven tendons by name
+    lifts: tuple[Lift, ...] = ()  # compensations of gravity
+    connections: tuple[ConnectionData, ...] = ()  # connections between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
-    keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
+    keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # q (nq,) by posture
     not_simulated: tuple[str, ...] = ()  # elements that have no effect
-    text: str = ""  # of a URDF that was read
-    robot: RobotData | None = None  # of another format that was read
+    text: str = ""  # text of the URDF, "" for other formats
+    robot: RobotData | None = None  # description of another format, None for URDF
     source: str = "<text>"  # path of the description
 
     def __repr__(self) -> str:

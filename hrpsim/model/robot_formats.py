@@ -31,10 +31,10 @@ class RobotFormat:
     """A file format of robot descriptions, with a reader or the reason why there is none."""
 
     name: str
-    title: str = ""  # in a list of what is read
-    suffixes: tuple[str, ...] = ()  # of its files
-    root: str = ""  # root element of its XML
-    head: str = ""  # first letters of its texts
+    title: str = ""  # name in the list of formats that can be read
+    suffixes: tuple[str, ...] = ()  # suffixes of files
+    root: str = ""  # root element of the XML
+    head: str = ""  # first letters of a text
     read: Reader | None = None
     refusal: str = ""
 
@@ -95,7 +95,7 @@ FORMATS = (
         refusal="is a mesh, not a robot. Name the mesh in a <collision>, or load it by `load_mesh`",
     ),
 )
-_TITLES = [one.title for one in FORMATS if one.title]
+_TITLES = [form.title for form in FORMATS if form.title]
 READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"
 
 

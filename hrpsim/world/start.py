@@ -70,11 +70,11 @@ def warn_of_start(
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
-                "ground": lambda one=entity, at=first: odd_height(one, at, planes, apart),
-                "place": lambda one=entity: _occupied(one, owners),
-                "limits": lambda one=entity: _beyond_limits(one),
-                "motion": lambda one=entity: odd_motion(one),
-                "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
+                "ground": lambda item=entity, at=first: odd_height(item, at, planes, apart),
+                "place": lambda item=entity: _occupied(item, owners),
+                "limits": lambda item=entity: _beyond_limits(item),
+                "motion": lambda item=entity: odd_motion(item),
+                "scale": lambda item=entity: wrong_scale(item, not isinstance(item, Robot)),
             }
             for kind, rule in rules.items():
                 if kind in reported.setdefault(name, set()):

@@ -60,6 +60,7 @@ def test_rk4_steps_have_theirs_and_connections_bring_the_rest():
     a = world.add_body(Sphere(0.1), 1.0, position=(0.0, 0.0, 1.0))
     b = world.add_body(Sphere(0.1), 1.0, position=(0.3, 0.0, 1.0))
     rk4 = FREE | {"resolve_inelastic_impacts", "integrate_rk4", "change_held_forces"}
+    rk4 |= {"bound_rolling_energy"}
     world.step(2)
     assert kernels(world) == rk4
     world.connect(a, b, "ball", point=(0.15, 0.0, 1.0))
@@ -122,8 +123,8 @@ def test_every_kernel_on_demand_comes_with_the_step():
         "from hrpsim import World; before = f();"
         "[importlib.import_module(m.name) for room in ('engine', 'world')"
         " for m in pkgutil.walk_packages([f'{hrpsim.__path__[0]}/{room}'], f'hrpsim.{room}.')];"
-        "assert f() == before and len(before) == 53, before"
+        "assert f() == before and len(before) == 54, before"
     )
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
-    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 57"
+    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 58"
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)

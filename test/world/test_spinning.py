@@ -216,6 +216,22 @@ def test_a_coin_that_starts_to_roll_gains_no_energy(roll):
     assert found.max() < 1e-6
 
 
+def test_random_coins_and_rods_gain_no_energy():
+    """Law: rolling creates no energy, also if the contact point runs half round the rim in 6 steps.
+
+    Among 100 random bodies are coins that are nearly flat or nearly upright, and long rods.
+    """
+    rng = np.random.default_rng(0)
+    rises = []
+    for _ in range(100):
+        radius = rng.uniform(0.05, 0.2)
+        size = (radius, radius * 10 ** rng.uniform(-2.0, 0.7))
+        roll = (rng.uniform(0.1, 1.5), rng.uniform(-3.0, 3.0), rng.uniform(-5.0, 5.0))
+        rises.append(rolling_coin(roll, 1e-3, "rk4", size).max())
+    show("100 coins and rods, rk4: largest rise of energy", max(rises))
+    assert max(rises) < 1e-6
+
+
 def test_a_roller_that_lands_on_its_rim_gains_no_energy():
     """Law: an inelastic impact takes energy, also if the contact point runs fast round the rim."""
     found = rolling_coin((0.201, 0.873, -3.306), 1e-3, "rk4", (0.19, 0.561))
@@ -288,16 +304,13 @@ def wheeled_cart(width: float, integrator: str) -> float:
     return 1.0 - energy() / start
 
 
-@pytest.mark.parametrize(("integrator", "bound"), [("semi_implicit", 1e-4), ("rk4", 5e-3)])
-@pytest.mark.parametrize("width", [0.01, 0.02, 0.05])
+@pytest.mark.parametrize(("integrator", "bound"), [("semi_implicit", 1e-4), ("rk4", 1e-3)])
+@pytest.mark.parametrize("width", [0.001, 0.01, 0.02, 0.05])
 def test_wheels_that_touch_along_a_line_hardly_lose_energy_in_a_bend(width, integrator, bound):
     """Law: at one end of the line a wheel rolls without slip, and that end carries the load.
 
-    The force passes from one end to the other without a change of motion, so that it has no
-    history. In rk4 the load passes from end to end in many steps, probably because gaps of second
-    order open at the loaded end. The end that takes over slides at the turning rate times the
-    width, and its friction costs energy. The loss lasts until one end carries the load. Half the
-    time step does not make the loss smaller.
+    If the load passed from end to end, the end that takes over would slide at the turning rate
+    times the width. Its friction would cost energy.
     """
     loss = wheeled_cart(width, integrator)
     show(f"a cart on wheels of {width} m in a bend, {integrator}: loss", loss)

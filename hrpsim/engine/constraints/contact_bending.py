@@ -51,6 +51,7 @@ from hrpsim.engine.constraints.contact_history import (
     begins,
 )
 from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.line_contacts import permitted_approach
 from hrpsim.engine.constraints.round_points import arm_rate
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
@@ -113,6 +114,7 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
     contact.asked = normal.target
     if s.settings[0].staged:
         add_missed(s, c)
+        normal.target -= permitted_approach(s, c, bend_along(contact, normal))
     if _is_smooth(s.settings[0], s.constrained, contact, normal):
         contact.bends = NORMAL
         normal.target -= bend_along(contact, normal)

@@ -44,6 +44,7 @@ from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.motion.half_turns import drift_with_free_bodies
 from hrpsim.engine.step.motion.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.engine.step.motion.momentum import keep_momentum
+from hrpsim.engine.step.motion.rolling_energy import bound_rolling_energy
 from hrpsim.engine.step.motion.stick_drift import remember_gaps
 from hrpsim.engine.step.motion.unconstrained_motion import unconstrained_dynamics
 from hrpsim.engine.step.position_projection import project_connections
@@ -358,6 +359,8 @@ def integrate(s: Scene) -> int:
     status = move_by_integrator(s)
     if status == DONE and s.counts[0].row_count > 0:
         status = correct_positions(s)
+        if settings.stage_turns:
+            bound_rolling_energy(s)
     if status != DONE:
         return status
     if not within_limits(s.q, s.velocity):

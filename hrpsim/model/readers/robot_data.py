@@ -55,8 +55,8 @@ class ShapeData:
     mesh: MeshData | MeshFile | None = None
     color: tuple[float, ...] | None = None  # red, green, blue, opacity, each from 0 to 1
     name: str = ""
-    material: str | None = None  # in place of the link's
-    element: object = None  # of a URDF, for errors
+    material: str | None = None  # contact material that replaces the link's material
+    element: object = None  # element of a URDF, for error messages
 
     @property
     def is_void(self) -> bool:
@@ -78,9 +78,9 @@ class LinkData:
     collisions: list[ShapeData] = field(default_factory=list)
     visuals: list[ShapeData] = field(default_factory=list)
     material: str | None = None
-    gravity_compensation: float = 0.0  # the part of its weight that is borne
-    mesh_use: str | None = None  # of its collision meshes, one of MESH_USES
-    element: object = None  # of a URDF, for errors
+    gravity_compensation: float = 0.0  # compensated fraction of the weight
+    mesh_use: str | None = None  # use of the collision meshes, one of MESH_USES
+    element: object = None  # element of a URDF, for error messages
 
 
 @dataclass
@@ -102,15 +102,15 @@ class JointData:
     effort: float = math.inf
     damping: float = 0.0
     friction: float = 0.0
-    rotor_inertia: float = 0.0  # reflected
+    rotor_inertia: float = 0.0  # reflected through the gear
     stiffness: float = 0.0
     rest: float = 0.0
     gains: tuple[float, float] | None = None
     actuator: dict[str, Any] = field(default_factory=dict)  # properties of hrpsim.Actuator
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
-    start: float | None = None  # position of a robot that is added to a world
-    ball: int = 0  # see hrpsim.model.system.System
-    element: object = None  # of a URDF, for errors
+    start: float | None = None  # position when a robot is added to a world
+    ball: int = 0  # part of a ball joint, see hrpsim.model.system.System
+    element: object = None  # element of a URDF, for error messages
 
 
 @dataclass
@@ -176,14 +176,14 @@ class SensorData:
     placement: Placement = IDENTITY
     latency: float = 0.0  # [s]
     tare: bool = False
-    rate: float = 0.0  # at which it is published [Hz]; 0: as often as the state
+    rate: float = 0.0  # rate of publication [Hz], 0: same rate as the state
     noise: tuple[float, ...] = ()
     bias: tuple[float, ...] = ()
     bias_mean: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""
     reversed: bool = False
-    element: object = None  # of a URDF, for errors
+    element: object = None  # element of a URDF, for error messages
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class SampledSensorData:
     settings: dict[str, str]
     topic: str = ""
     frame: str = ""
-    element: object = None  # of a URDF, for errors
+    element: object = None  # element of a URDF, for error messages
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class KeyframeData:
 
     name: str
     base: Placement | None
-    joints: dict[str, tuple[float, ...]]  # one number, of a floating joint x y z qx qy qz qw
+    joints: dict[str, tuple[float, ...]]  # by joint, x y z qx qy qz qw for a floating joint
 
 
 Part = LinkData | JointData | SensorData | SampledSensorData | ShapeData
@@ -254,7 +254,7 @@ class RobotData:
     connections: list[ConnectionData] = field(default_factory=list)
     transmissions: dict[str, Transmission] = field(default_factory=dict)
     tendons: list[TendonData] = field(default_factory=list)
-    apart: list[tuple[str, str]] = field(default_factory=list)  # links that never collide
+    apart: list[tuple[str, str]] = field(default_factory=list)  # pairs of links that never collide
     keyframes: list[KeyframeData] = field(default_factory=list)
     commanded: dict[str, tuple[str, ...]] = field(default_factory=dict)
     joint_order: tuple[str, ...] = ()

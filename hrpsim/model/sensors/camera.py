@@ -78,10 +78,10 @@ class Camera(SampledSensorKind):
     width: int = 640
     height: int = 480
     fov: float = math.pi / 3.0  # horizontal field of view [rad]
-    near: float = 0.05  # nothing nearer is seen [m]
-    far: float = 100.0  # nothing farther is seen [m]
-    images: str = "color"  # some of IMAGES, with spaces between
-    depth_encoding: str = "32FC1"  # of depth in ROS: one of DEPTH_ENCODINGS
+    near: float = 0.05  # least visible distance [m]
+    far: float = 100.0  # largest visible distance [m]
+    images: str = "color"  # names from IMAGES, separated by spaces
+    depth_encoding: str = "32FC1"  # encoding of depth images in ROS, one of DEPTH_ENCODINGS
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)

@@ -28,7 +28,7 @@ class ContactPad(SampledSensorKind):
     gazebo_elements = {"contact": ("", "collision topic"), "contact/collision": ("", "")}
     size: tuple[float, ...] = (0.0, 0.0)  # [m]
     cell: NotNegative = 0.0  # [m]
-    threshold: Positive = 1.0  # force from which on the link is in contact [N]
+    threshold: Positive = 1.0  # least force at which the link is in contact [N]
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)

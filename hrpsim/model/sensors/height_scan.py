@@ -26,13 +26,13 @@ class HeightScan(RayPattern):
     """
 
     kind = "height_scan"
-    size: tuple[float, ...] = (1.6, 1.0)  # along x and y [m]
+    size: tuple[float, ...] = (1.6, 1.0)  # lengths along x and y [m]
     spacing: Positive = 0.1  # [m]
     radii: tuple[NotNegative, ...] = ()  # [m]; then rings, no grid
-    points: int = 16  # of a ring
-    alignment: str = "yaw"  # of x and y with the frame's heading, or with "base" or "world"
-    height: NotNegative = 1.0  # above the frame where rays begin, lower beneath roofs [m]
-    max_range: Annotated[float, LIMIT] = 10.0  # below the frame [m]
+    points: int = 16  # number of points in a ring
+    alignment: str = "yaw"  # "yaw" (heading of the frame), "base" or "world"
+    height: NotNegative = 1.0  # start of the rays above the frame, lower beneath roofs [m]
+    max_range: Annotated[float, LIMIT] = 10.0  # largest range below the frame [m]
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)

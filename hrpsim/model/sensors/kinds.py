@@ -15,9 +15,9 @@ from hrpsim.model.sensors.imu import Imu
 from hrpsim.model.sensors.lidar import Lidar
 from hrpsim.model.sensors.sensor_kind import SampledSensorKind, SensorKind, StepSensorKind
 
-STEP_KINDS: dict[str, type[StepSensorKind]] = {one.kind: one for one in (ForceTorque, Imu)}
+STEP_KINDS: dict[str, type[StepSensorKind]] = {kind.kind: kind for kind in (ForceTorque, Imu)}
 SAMPLED_KINDS: dict[str, type[SampledSensorKind]] = {
-    one.kind: one for one in (HeightScan, Lidar, ContactPad, Camera)
+    kind.kind: kind for kind in (HeightScan, Lidar, ContactPad, Camera)
 }
 SENSOR_KINDS: dict[str, type[SensorKind]] = {**STEP_KINDS, **SAMPLED_KINDS}
 

@@ -53,9 +53,9 @@ class Lidar(RayPattern):
     }
     by_columns = True
     columns: int = 360
-    azimuth: tuple[float, ...] = (-math.pi, math.pi - 2.0 * math.pi / 360.0)  # least, greatest
-    rings: int = 0  # 0: one for each elevation
-    elevation: tuple[float, ...] = (0.0,)  # each, or with `rings` the least and greatest
+    azimuth: tuple[float, ...] = (-math.pi, math.pi - 2.0 * math.pi / 360.0)  # least, largest [rad]
+    rings: int = 0  # number of rings, 0: one for each elevation
+    elevation: tuple[float, ...] = (0.0,)  # all elevations, or with `rings` least and largest [rad]
     min_range: float = 0.1  # [m]
     max_range: float = 30.0  # [m], may be infinite
     sweep: bool = False

@@ -18,9 +18,9 @@ GEOMETRIES = ("collision", "visual")  # that rays meet
 class RayPattern(SampledSensorKind):
     """The rays of a height scan or lidar."""
 
-    alignment: str  # of x and y with the frame's heading, or with "base" or "world"
+    alignment: str  # "yaw" (heading of the frame), "base" or "world"
     max_range: float  # [m]
-    height: float = 0.0  # above the frame where rays begin [m]
+    height: float = 0.0  # start of the rays above the frame [m]
     min_range: float = 0.0  # [m]
     by_columns: ClassVar[bool] = False  # whether rays are cast column by column
 

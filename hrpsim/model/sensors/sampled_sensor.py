@@ -27,22 +27,22 @@ class SampledSensor:
     """A sensor of the robot description with its own sampling rate, latency and noise."""
 
     name: str
-    kind: str  # of SAMPLED_KINDS
+    kind: str  # one of SAMPLED_KINDS
     link: str
-    body: int  # -1: the world
+    body: int  # index of the body, -1 for the world
     R: np.ndarray  # (3, 3), the sensor's frame in the body's
     p: np.ndarray  # (3,) [m]
-    pattern: SampledSensorKind  # its settings
+    pattern: SampledSensorKind  # settings of the kind
     rate: float = 0.0  # [Hz]; 0: in every step
-    latency: float = 0.0  # from the end of a sample until it can be read [s]
+    latency: float = 0.0  # time from the end of a sample until it can be read [s]
     noise: float = 0.0  # standard deviation [m]
-    dropout: float = 0.0  # part of the rays that return nothing
+    dropout: float = 0.0  # fraction of the rays that return nothing
     seed: int = 0
-    enabled: bool = True  # whether it measures from the start, or from its first reading on
+    enabled: bool = True  # whether it measures from the start. False: from the first reading on
     see_own: bool = False  # whether rays meet the robot's own links
-    geometry: str = "collision"  # whether rays meet shapes as they collide or are drawn ("visual")
-    topic: str = ""  # of its messages; "": its name
-    frame: str = ""  # a link, whose frame its messages name; "": its own
+    geometry: str = "collision"  # shapes that rays meet: "collision" or "visual"
+    topic: str = ""  # topic of the messages, "" for the sensor's name
+    frame: str = ""  # link whose frame the messages name, "" for the sensor's frame
 
 
 def sampled_sensor(

@@ -39,16 +39,16 @@ class SensorKind:
     A subclass is an entry of a table in `kinds.py`.
     """
 
-    kind: ClassVar[str]  # in descriptions, world files and messages
+    kind: ClassVar[str]  # name in descriptions, world files and messages
     at_joint: ClassVar[bool] = False  # whether it measures at the joint above its link
     has_optical_frame: ClassVar[bool] = False  # whether its messages are in an optical frame
-    gazebo_types: ClassVar[tuple[str, ...]] = ()  # of <sensor> of Gazebo
-    gazebo_tags: ClassVar[tuple[str, ...]] = ()  # elements in <sensor> of Gazebo
+    gazebo_types: ClassVar[tuple[str, ...]] = ()  # types of Gazebo's <sensor>
+    gazebo_tags: ClassVar[tuple[str, ...]] = ()  # elements in Gazebo's <sensor>
     # Attributes and children of the elements in <sensor> that are read, by element.
     gazebo_elements: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    mjcf_types: ClassVar[tuple[str, ...]] = ()  # of mjtSensor, without mjSENS_
-    body_elements: ClassVar[tuple[str, ...]] = ()  # of .body files
-    vrml_nodes: ClassVar[tuple[str, ...]] = ()  # of OpenHRP's VRML
+    mjcf_types: ClassVar[tuple[str, ...]] = ()  # names in mjtSensor, without mjSENS_
+    body_elements: ClassVar[tuple[str, ...]] = ()  # elements of .body files
+    vrml_nodes: ClassVar[tuple[str, ...]] = ()  # nodes of OpenHRP's VRML
 
     @classmethod
     def is_read(cls, sensor: _Element) -> bool:
@@ -92,8 +92,8 @@ class StepSensorKind(SensorKind):
 class SampleNoise(NamedTuple):
     """The noise of one sample."""
 
-    deviation: float  # in the unit of the values
-    dropout: float  # part of the values that are missing
+    deviation: float  # standard deviation in the unit of the values
+    dropout: float  # fraction of missing values
     random: np.random.Generator
 
 
@@ -114,7 +114,7 @@ class SensedRobot(Protocol):
 class SampledSensorKind(SensorKind):
     """A kind of sensor with its own sampling rate. A subclass is a frozen dataclass of settings."""
 
-    common: ClassVar[tuple[str, ...]] = COMMON  # settings besides its own
+    common: ClassVar[tuple[str, ...]] = COMMON  # settings besides the fields of the kind
 
     @property
     def shape(self) -> tuple[int, int]:

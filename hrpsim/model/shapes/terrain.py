@@ -43,8 +43,8 @@ class HeightField(Mesh):
     """
 
     heights: np.ndarray
-    start: np.ndarray  # (3,): the point below heights[0, 0] at height 0 [m]
-    steps: np.ndarray  # (2,): distance of neighbours along x and y [m]
+    start: np.ndarray  # (3,) point below heights[0, 0] at height 0 [m]
+    steps: np.ndarray  # (2,) distance of neighbours along x and y [m]
 
     def __init__(
         self,

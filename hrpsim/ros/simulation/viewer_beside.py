@@ -124,7 +124,7 @@ class Dashboard:
         """Return a table of topics: messages per second of wall time, and subscribers."""
         lines = ["| topic | Hz | subscribers |", "| --- | ---: | ---: |"]
         before, self._sent = self._sent, {}
-        for publisher in sorted(self._node.publishers, key=lambda one: one.topic_name):
+        for publisher in sorted(self._node.publishers, key=lambda publisher: publisher.topic_name):
             topic = publisher.topic_name
             if topic in _OF_ROS:
                 continue

@@ -308,7 +308,7 @@ def odd_height(
     The arguments are as in `heights_over_ground`.
     """
     heights = heights_over_ground(entity, first, planes, apart) if planes else ()
-    height, plane, shape = min(heights, key=lambda one: one[0], default=(0.0, None, None))
+    height, plane, shape = min(heights, key=lambda entry: entry[0], default=(0.0, None, None))
     if height > _HIGHEST:
         return f"{height:.3g} m above 'world/{plane.link}'. Positions are in m"
     if height >= -_DEEP:

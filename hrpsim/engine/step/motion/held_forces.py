@@ -30,6 +30,7 @@ from hrpsim.engine.constraints.contact_history import begins, goes_on, last_cont
 from hrpsim.engine.dynamics.spin import solve_rows_of_three
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.engine.step.motion.rolling_energy import find_rolling
 from hrpsim.engine.step.scene.status import DONE
 
 # Largest difference of two successive changes, as a share of the later one.
@@ -41,7 +42,7 @@ def change_held_forces(s: Scene) -> int:
     """Compute the deviation of contact forces on free bodies at the stages from the mean [Nm, N].
 
     The kernel writes `change` of s.rk4.held, `push` and `rise` of contacts, and adds the effect of
-    the change at the start of the step to work.dv.
+    the change at the start of the step to work.dv. The kernel also finds the bodies that roll.
     """
     held = s.rk4.held
     for i in range(s.forest.bodies.shape[0]):
@@ -65,6 +66,7 @@ def change_held_forces(s: Scene) -> int:
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             _change_start(s, i)
+    find_rolling(s)
     return DONE
 
 

@@ -26,6 +26,7 @@ HELD_FORCE = np.dtype(
         ("p", "f8", (3,)),
         ("origin", "f8", (3,)),
         ("change", "f8", (3, 6)),  # at the start, middle and end of the step [Nm, N]
+        ("energy", "f8"),  # kinetic energy at the start, if the body rolls; else inf [J]
     ]
 )
 

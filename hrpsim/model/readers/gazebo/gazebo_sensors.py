@@ -20,7 +20,7 @@ from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS
 from hrpsim.model.sensors.sensor_kind import SensorKind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 
-_KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.gazebo_types}
+_KIND_OF_TYPE = {name: kind for kind in SENSOR_KINDS.values() for name in kind.gazebo_types}
 FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
 TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
 

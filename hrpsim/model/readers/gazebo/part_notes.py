@@ -61,13 +61,13 @@ class KnownParts:
     """The elements and attributes that a reader supports, and reasons for the others."""
 
     read: Mapping[str, tuple[str, str]]  # attributes and children that are read
-    checks: Mapping[str, Check]  # what an element that is read must be to have an effect
-    harmless: Mapping[str, tuple[str, ...]]  # texts of elements that mean nothing
-    why: Mapping[str, str]  # elements have no effect, by their names
-    why_values: Mapping[str, str]  # the values of elements that are read have none
-    why_within: Mapping[str, str] = field(default_factory=dict)  # by "parent/child"
-    foreign: tuple[str, ...] = ()  # beginnings of tags that somebody else lists
-    is_entered: Callable[[Any], bool] = lambda _: True  # whether the parts of an element count
+    checks: Mapping[str, Check]  # condition for the effect of an element that is read
+    harmless: Mapping[str, tuple[str, ...]]  # texts for which an unread element needs no note
+    why: Mapping[str, str]  # reason why an element has no effect, by name
+    why_values: Mapping[str, str]  # reason why a value of a read element has no effect, by name
+    why_within: Mapping[str, str] = field(default_factory=dict)  # the same by "parent/child"
+    foreign: tuple[str, ...] = ()  # prefixes of tags that another reader lists
+    is_entered: Callable[[Any], bool] = lambda _: True  # whether to read the parts of an element
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:

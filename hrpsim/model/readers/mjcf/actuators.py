@@ -55,7 +55,7 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
 class Drive:
     """The sum of all actuators of one joint or tendon. `JointData` explains the fields."""
 
-    name: str  # of the last actuator
+    name: str  # name of the last actuator
     inputs: tuple[str, ...]
     gains: tuple[float, float] | None = None
     effort: float = math.inf

@@ -86,7 +86,7 @@ class MjcfSource:
             for name, value in element.items():
                 cause = "" if name in _NO_NUMBERS else _why_no_numbers(name, value.split())
                 if cause:
-                    path = filter(lambda one: one is not None, (element.getparent(), element))
+                    path = filter(lambda node: node is not None, (element.getparent(), element))
                     where = " / ".join(map(described, path))
                     raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
 

@@ -29,8 +29,8 @@ _COUNTED = {
     "npair": ("contact pair", "contacts are rigid"),
     "nplugin": ("plugin", "not run"),
     "ncam": ("camera", "not simulated"),
-    **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
-    **{size: (what, "not read") for size, what in _NOT_READ.items()},
+    **{size: (feature, "not drawn") for size, feature in _NOT_DRAWN.items()},
+    **{size: (feature, "not read") for size, feature in _NOT_READ.items()},
 }
 _ARRAYS = (  # elements that MuJoCo simulates and hrpsim does not: array, element, why
     ("geom_margin", "geom margin", "contacts act when surfaces touch"),

@@ -21,7 +21,7 @@ from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sensor_kind import SensorKind
 from hrpsim.model.shapes.placement import Placement
 
-_KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.mjcf_types}
+_KIND_OF_TYPE = {name: kind for kind in SENSOR_KINDS.values() for name in kind.mjcf_types}
 _OF_STATE = ("JOINT", "FRAME", "BALL", "VELOCIMETER", "SUBTREE", "CLOCK", "ACTUATOR")
 _UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 

@@ -16,7 +16,7 @@ from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 
 _NONE = np.zeros(3)
-_TYPE_OF = {one.mjcf_type: name for name, one in JOINT_TYPES.items()}
+_TYPE_OF = {kind.mjcf_type: name for name, kind in JOINT_TYPES.items()}
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 

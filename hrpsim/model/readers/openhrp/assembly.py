@@ -244,10 +244,10 @@ class LinkAssembly:
     effort: float = math.inf
     rotor_inertia: float = 0.0
     joint_id: int = -1
-    start: float = 0.0  # the joint's position at first
+    start: float = 0.0  # position of the joint at the start
     material: str | None = None
     masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
-    shapes: list[ShapeData] = field(default_factory=list)  # both seen and solid
+    shapes: list[ShapeData] = field(default_factory=list)  # visual and collision shapes
     visuals: list[ShapeData] = field(default_factory=list)
     collisions: list[ShapeData] = field(default_factory=list)
     sensors: list[tuple[str, str, Placement]] = field(default_factory=list)

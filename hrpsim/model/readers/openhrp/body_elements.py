@@ -35,7 +35,7 @@ from hrpsim.model.readers.robot_data import Notes, ShapeData
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
-_SENSORS = {name: one.kind for one in SENSOR_KINDS.values() for name in one.body_elements}
+_SENSORS = {name: kind.kind for kind in SENSOR_KINDS.values() for name in kind.body_elements}
 _SIZES = {
     "Sphere": ("radius",),
     "Cylinder": ("radius", "height"),

@@ -25,7 +25,7 @@ from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
 
-_TYPES = {name: one for one in JOINT_TYPES.values() for name in one.body_names}
+_TYPES = {name: kind for kind in JOINT_TYPES.values() for name in kind.body_names}
 _TRACKS = ("pseudo_continuous_track", "pseudoContinuousTrack")
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 _LINKS = ("Link", "SubBody", "ContinuousTrack", "Skip")

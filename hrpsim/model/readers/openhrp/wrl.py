@@ -20,9 +20,9 @@ from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, JointType
 from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
-_TYPES = {name: one for one in JOINT_TYPES.values() for name in one.vrml_names}
+_TYPES = {name: kind for kind in JOINT_TYPES.values() for name in kind.vrml_names}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_SENSORS = {name: one.kind for one in SENSOR_KINDS.values() for name in one.vrml_nodes}
+_SENSORS = {name: kind.kind for kind in SENSOR_KINDS.values() for name in kind.vrml_nodes}
 _DEVICES = (
     *("VisionSensor", "RangeSensor", "PressureSensor", "PhotoInterrupter", "TorqueSensor"),
     *("SpotLight", "DirectionalLight", "PointLight"),

@@ -33,10 +33,10 @@ class SdfFrame:
     relative_to: str = ""
     default: SdfFrame | str = ""
     attached_to: str = ""
-    placement_frame: str = ""  # of a model: its frame that has `placement`
-    home: SdfFrame | None = None  # what it calls __model__, if not the frame of the scope
-    known: Placement | None = None  # in the frame of the scope, if it was computed
-    is_open: bool = False  # whether it is being computed
+    placement_frame: str = ""  # for a model: name of the frame that has `placement`
+    home: SdfFrame | None = None  # frame called __model__, if not the frame of the scope
+    known: Placement | None = None  # computed placement in the frame of the scope
+    is_open: bool = False  # whether the placement is being computed
 
     @property
     def above(self) -> SdfFrame | str:
@@ -64,8 +64,8 @@ class Scope:
     frames: dict[str, SdfFrame] = field(default_factory=dict)
     models: dict[str, Scope] = field(default_factory=dict)
     is_static: bool = False
-    placement: SdfFrame | None = None  # of a model: its frame in the outer scope
-    sources: list[Any] = field(default_factory=list)  # elements whose contents are its own
+    placement: SdfFrame | None = None  # for a model: its frame in the outer scope
+    sources: list[Any] = field(default_factory=list)  # elements whose contents belong to the scope
 
     @property
     def name(self) -> str:

@@ -67,4 +67,4 @@ def _newest_first(model: Path) -> list[Path]:
     if not is_folder(model):
         return []
     versions = [folder for folder in model.iterdir() if folder.name.isdigit()]
-    return sorted(versions, key=lambda one: int(one.name), reverse=True)
+    return sorted(versions, key=lambda folder: int(folder.name), reverse=True)

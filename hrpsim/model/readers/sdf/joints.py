@@ -65,7 +65,7 @@ class _Step(NamedTuple):
 
     type: str
     suffix: str
-    axis: np.ndarray  # in the frame of the robot
+    axis: np.ndarray  # axis in the frame of the robot
     tag: str = ""
 
 

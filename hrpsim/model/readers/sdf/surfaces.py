@@ -24,7 +24,7 @@ class Surface(NamedTuple):
     restitution: float = 0.0
     stiffness: float = math.inf  # [N/m]
     damping: float = 0.0  # [Ns/m], beside a stiffness
-    bits: int = 0xFFFF  # shapes collide that have a bit in common
+    bits: int = 0xFFFF  # two shapes collide if they have a bit in common
 
     @property
     def name(self) -> str:

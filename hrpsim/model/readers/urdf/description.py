@@ -50,7 +50,7 @@ class Description:
     joints: dict[str, Any]
     link_elements: dict[str, Any]
     joint_elements: dict[str, Any]
-    parent_joint: dict[str, str]  # link -> the joint above it
+    parent_joint: dict[str, str]  # joint above a link, by link
 
 
 def read_description(document: Document) -> Description:

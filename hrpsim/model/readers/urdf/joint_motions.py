@@ -16,12 +16,12 @@ from dataclasses import dataclass
 class JointMotion:
     """An elementary joint. A joint with one axis moves about or along z of the joint frame."""
 
-    code: int  # its index in MOTIONS
+    code: int  # index in MOTIONS
     name: str
-    q_count: int  # coordinates
-    v_count: int  # degrees of freedom
-    axis: int = -1  # of the six motions of the frame (turns, then slides), the joint's own
-    unit: str = ""  # of the coordinate
+    q_count: int  # number of coordinates
+    v_count: int  # number of degrees of freedom
+    axis: int = -1  # index among the three turns and three slides of the frame, -1 for others
+    unit: str = ""  # unit of the coordinate
     effort_unit: str = ""
     usual_range: float = 0.0  # largest coordinate of random postures of joints without limits
 

@@ -20,21 +20,21 @@ class Step(NamedTuple):
     """One elementary joint of a joint type. Steps are in order from parent to child."""
 
     motion: JointMotion
-    suffix: str = ""  # of its name after the joint's
-    direction: int = 2  # of x, y, z of a frame with z along the joint's <axis>
+    suffix: str = ""  # suffix of the name after the joint's name
+    direction: int = 2  # index of x, y or z in a frame with z along the joint's <axis>
 
 
 @dataclass(frozen=True)
 class JointType:
     """A type of joint in URDF, with its elementary joints and its names in other formats."""
 
-    name: str  # in URDF and in `JointData`
+    name: str  # name in URDF and in `JointData`
     steps: tuple[Step, ...] = ()
     has_range: bool = False  # whether <limit> states the ends of the coordinate
-    without_range: str = ""  # the type of the same joint without ends
-    mjcf_type: str = ""  # of mjtJoint, without mjJNT_
-    body_names: tuple[str, ...] = ()  # joint_type in .body files
-    vrml_names: tuple[str, ...] = ()  # jointType in OpenHRP's VRML
+    without_range: str = ""  # name of the same type without limits of the coordinate
+    mjcf_type: str = ""  # name in mjtJoint, without mjJNT_
+    body_names: tuple[str, ...] = ()  # values of joint_type in .body files
+    vrml_names: tuple[str, ...] = ()  # values of jointType in OpenHRP's VRML
 
     @property
     def is_single(self) -> bool:
@@ -87,5 +87,5 @@ _TYPES = (
         ),
     ),
 )
-JOINT_TYPES = {one.name: one for one in _TYPES}
-MOVING_TYPES = tuple(one.name for one in _TYPES if one.is_single)  # the joints with one coordinate
+JOINT_TYPES = {kind.name: kind for kind in _TYPES}
+MOVING_TYPES = tuple(kind.name for kind in _TYPES if kind.is_single)  # types with one coordinate

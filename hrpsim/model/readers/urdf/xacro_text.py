@@ -61,7 +61,7 @@ class Expansion(NamedTuple):
 
     text: str
     asked: list[str]  # arguments that the description has
-    included: list[str]  # files
+    included: list[str]  # included files
     packages: dict[str, str]  # folder by name of each package that $(find) found
 
 

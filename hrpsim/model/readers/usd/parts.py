@@ -24,7 +24,7 @@ class StageParts(NamedTuple):
 
     robots: list[StageData]
     scenery: list[ShapePrim]
-    apart: list[tuple[str, str]]  # owners in different robots, or in a robot and the scenery
+    apart: list[tuple[str, str]]  # pairs of owners, in different robots or robot and scenery
 
 
 def divide(stage: StageData) -> StageParts:
@@ -96,4 +96,4 @@ def _name_of(paths: list[str]) -> str:
         return PurePosixPath(paths[0]).name
     every = map(PurePosixPath, paths)
     around = set.intersection(*({path, *path.parents} for path in every))
-    return max(around, key=lambda one: len(one.parts)).name or "robot"
+    return max(around, key=lambda path: len(path.parts)).name or "robot"

@@ -92,7 +92,7 @@ class _Edge:
     frames: tuple[Placement, Placement]
     prim: JointPrim
     is_turned: bool = False
-    more: tuple[JointPrim, ...] = ()  # in a row with it
+    more: tuple[JointPrim, ...] = ()  # further joints in series with `prim`
 
     def turned(self) -> _Edge:
         """Return the same joint with the links exchanged."""

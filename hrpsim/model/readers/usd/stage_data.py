@@ -25,7 +25,7 @@ class BodyPrim:
     center: np.ndarray | None = None  # (3,) in the body [m]
     inertia: np.ndarray | None = None  # (3, 3) about the centre, along the axes of the body
     is_kinematic: bool = False
-    gravity_compensation: float = 0.0  # the part of its weight that is borne
+    gravity_compensation: float = 0.0  # compensated fraction of the weight
     meets_itself: bool = True  # whether the bodies of its articulation collide with each other
 
 
@@ -83,7 +83,7 @@ class ShapePrim:
     mass: float = 0.0
     density: float = 0.0
     material_density: float = 0.0
-    material: str = ""  # of StageData.materials
+    material: str = ""  # name in StageData.materials
     owner: str = ""
     color: tuple[float, ...] | None = None
 

@@ -19,7 +19,7 @@ _ATTRIBUTES = {  # by the names of JointData, the first that has a value counts
     "stiffness": ("mjc:stiffness",),
     "velocity": ("newton:velocityLimit", "physxJoint:maxJointVelocity"),
 }
-_READ_MJC = {one for names in _ATTRIBUTES.values() for one in names if one.startswith("mjc:")}
+_READ_MJC = {name for names in _ATTRIBUTES.values() for name in names if name.startswith("mjc:")}
 _TARGETS = ("newton:mimicJoint", "mjc:target")
 _COEFFICIENTS = {"mjc:coef0", "mjc:coef1"}
 _UNLIMITED = 1e6  # PhysX's largest velocity of a joint [deg/s or m/s]
