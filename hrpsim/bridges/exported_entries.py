@@ -64,12 +64,12 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
         return data
     opened = open_network(file, _further(file, data))
     opened.close()
-    found = entries_of(file, opened.metadata)
-    if not found:
+    added = entries_of(file, opened.metadata)
+    if not added:
         return data
     rates = {} if "period" in data else RATES
-    action = {"scale": found.pop("action_scale", 1.0), **(data.get("action") or {})}
-    return {**rates, **found, "action": action, **{k: v for k, v in data.items() if k != "action"}}
+    action = {"scale": added.pop("action_scale", 1.0), **(data.get("action") or {})}
+    return {**rates, **added, "action": action, **{k: v for k, v in data.items() if k != "action"}}
 
 
 def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
@@ -128,7 +128,7 @@ def list_in(text: str) -> list:
     except ValueError:
         values = [_number(part) for part in text.split(",")]
     values = values if isinstance(values, list) else [values]
-    return values if all(isinstance(one, str | int | float) for one in values) else []
+    return values if all(isinstance(value, str | int | float) for value in values) else []
 
 
 def _number(text: str) -> str | float:

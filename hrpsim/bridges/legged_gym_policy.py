@@ -83,13 +83,13 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
         ControllerError: the file is not a configuration, an attribute is not a literal, or hrpsim
             does not simulate a feature, such as height measurements of the ground.
     """
-    given: dict[str, Any] = text.data
-    if not isinstance(given[MARK], str):
+    data: dict[str, Any] = text.data
+    if not isinstance(data[MARK], str):
         raise ControllerError(f"{text.location([MARK])}: {MARK}: must be a path")
-    file = path.parent / user_path(given[MARK])
-    config = _Config(file, given.get(_CLASS), text)
-    joints = given.get("joints") or _joints(config)
-    found = {
+    file = path.parent / user_path(data[MARK])
+    config = _Config(file, data.get(_CLASS), text)
+    joints = data.get("joints") or _joints(config)
+    entries = {
         "period": config.get(schema.numeric(POSITIVE), "sim.dt"),
         "decimation": config.get(schema.integer(1, 10_000), "control.decimation"),
         "joints": joints,
@@ -97,10 +97,10 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
         **_law(config, joints),
     }
     if armature := config.get(schema.numeric(NOT_NEGATIVE), "asset.armature"):
-        found["armature"] = armature
-    if "observations" not in given:
-        found |= _observed(config, len(joints))
-    return {**found, **{key: value for key, value in given.items() if key not in _OWN}}
+        entries["armature"] = armature
+    if "observations" not in data:
+        entries |= _observed(config, len(joints))
+    return {**entries, **{key: value for key, value in data.items() if key not in _OWN}}
 
 
 class _Config:
@@ -143,8 +143,8 @@ class _Config:
 def _files_beside(file: Path) -> list[Path]:
     """Return the files to search for base classes: in a parent folder `envs`, or beside `file`."""
     above = next((folder for folder in file.absolute().parents if folder.name == "envs"), None)
-    found = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
-    return sorted(one for one in found if one.is_file() and one.name != file.name)[:_MOST_FILES]
+    files = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
+    return sorted(path for path in files if path.is_file() and path.name != file.name)[:_MOST_FILES]
 
 
 def _only(file: Path, classes: PythonClasses) -> str:
@@ -218,8 +218,8 @@ def _by_part(gains: Mapping[str, float], joints: Sequence[str]) -> list[float]:
 
     A joint that matches no key has gain 0, as in legged_gym.
     """
-    found = [[gain for part, gain in gains.items() if part in joint] for joint in joints]
-    return [own[-1] if own else 0.0 for own in found]
+    matches = [[gain for part, gain in gains.items() if part in joint] for joint in joints]
+    return [own[-1] if own else 0.0 for own in matches]
 
 
 def _observed(config: _Config, count: int) -> dict[str, Any]:
@@ -238,12 +238,12 @@ def _observed(config: _Config, count: int) -> dict[str, Any]:
         {"term": "last_action"},
     ]
     total = config.get(schema.integer(1, 100_000), "env.num_observations")
-    rest = total - 3 * count
-    if rest == 12:
+    others = total - 3 * count
+    if others == 12:
         terms.insert(0, {"term": "linear_velocity", "scale": scales["lin_vel"]})
-    elif rest == 11:
+    elif others == 11:
         terms.append({"term": "clock"})
-    elif rest != 9:
+    elif others != 9:
         known = ", ".join(str(3 * count + more) for more in (9, 11, 12))
         raise config.error(
             "env.num_observations",

@@ -73,11 +73,11 @@ class McRtc(Controller):
 
     def initialize(self, state: State) -> None:
         """Pass the joint positions to the controller. Hold the joints that the controller lacks."""
-        self._held = state.joint_positions.copy()
+        self._start_positions = state.joint_positions.copy()
         self._set_sensors(state)
         self.controller.init(state.joint_positions[self._at].tolist())
         self._q_indices = self._find_q_indices()
-        self._last = self._held.copy()
+        self._last = self._start_positions.copy()
         self.finished = False
 
     def control(self, state: State) -> Command:
@@ -86,7 +86,7 @@ class McRtc(Controller):
         if not self.controller.run():
             self.finished = True
             return Command(positions=self._last)
-        target, q = self._held.copy(), self.controller.robot().mbc.q
+        target, q = self._start_positions.copy(), self.controller.robot().mbc.q
         target[self._at] = [q[index][0] for index in self._q_indices]
         rates = (target - self._last) / self.period
         self._last = target

@@ -45,21 +45,21 @@ class Network(PolicyNetwork):
         self._path = path
         self._open()
         self.metadata: Mapping[str, str] = self._session.get_modelmeta().custom_metadata_map
-        inputs = {one.name: one for one in self._session.get_inputs()}
-        given = {one.name: one for one in self._session.get_outputs()}
+        inputs = {tensor.name: tensor for tensor in self._session.get_inputs()}
+        returned = {tensor.name: tensor for tensor in self._session.get_outputs()}
         self._require("input", further, inputs)
-        self._require("output", outputs, given)
+        self._require("output", outputs, returned)
         self._further = {name: inputs[name] for name in further}
-        self._wanted = {name: given[name] for name in outputs}
-        self.inputs = [one for name, one in inputs.items() if name not in self._further]
+        self._references = {name: returned[name] for name in outputs}
+        self.inputs = [tensor for name, tensor in inputs.items() if name not in self._further]
         """onnxruntime's descriptions of the observation, then of the memory."""
-        answered = list(given.values())
+        answered = list(returned.values())
         self._check_types(answered)
         self._check_memory(answered)
         self.observed = self.inputs[0].name
-        names = [one.name for one in answered[: len(self.inputs)]]
-        self._asked = list(dict.fromkeys([*names, *self._wanted]))
-        tensors = (*self.inputs, *self._further.values(), *self._wanted.values(), answered[0])
+        names = [tensor.name for tensor in answered[: len(self.inputs)]]
+        self._requested = list(dict.fromkeys([*names, *self._references]))
+        tensors = (*self.inputs, *self._further.values(), *self._references.values(), answered[0])
         self._batches = len(self.inputs) == 1 and all(map(_has_open_batch, tensors))
         self._worker = ThreadPoolExecutor(1, "onnx") if self._repeats else None
 
@@ -94,7 +94,7 @@ class Network(PolicyNetwork):
 
     def _names(self, outputs) -> str:
         return " and ".join(
-            ", ".join(f"{one.name} {one.shape}" for one in several) or "none"
+            ", ".join(f"{tensor.name} {tensor.shape}" for tensor in several) or "none"
             for several in (self.inputs, outputs)
         )
 
@@ -104,16 +104,16 @@ class Network(PolicyNetwork):
                 f"{str(self._path)!r}: a network must have an observation of a declared shape as "
                 f"input and an action as output. The network has {self._names(outputs)}"
             )
-        taken = [(one, _FLOAT) for one in (*self.inputs, *self._further.values())]
-        answered = [(one, _FLOATS) for one in (outputs[0], *self._wanted.values())]
-        for one, kinds in (*taken, *answered):
-            if one.type not in kinds:
+        taken = [(value, _FLOAT) for value in (*self.inputs, *self._further.values())]
+        answered = [(value, _FLOATS) for value in (outputs[0], *self._references.values())]
+        for value, kinds in (*taken, *answered):
+            if value.type not in kinds:
                 raise ControllerError(
-                    f"{str(self._path)!r}: {one.name!r} must be a {kinds[0]}, got a {one.type}"
+                    f"{str(self._path)!r}: {value.name!r} must be a {kinds[0]}, got a {value.type}"
                 )
 
     def _check_memory(self, outputs) -> None:
-        memory = [one.shape for one in self.inputs[1:]]
+        memory = [tensor.shape for tensor in self.inputs[1:]]
         fixed = all(isinstance(length, int) for shape in memory for length in shape)
         if memory != [output.shape for output in outputs[1 : len(self.inputs)]] or not (
             fixed and sum(map(math.prod, memory)) <= _MOST_MEMORY
@@ -132,12 +132,12 @@ class Network(PolicyNetwork):
 
     def width_of(self, name: str) -> int | None:
         """Return the size of an input or output, or None if the file does not declare the size."""
-        shape = (self._further | self._wanted)[name].shape[1:]
+        shape = (self._further | self._references)[name].shape[1:]
         return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
 
     def first_memory(self) -> list[np.ndarray]:
         """Return the memory for the first evaluation, which is zero."""
-        return [np.zeros(one.shape, np.float32) for one in self.inputs[1:]]
+        return [np.zeros(tensor.shape, np.float32) for tensor in self.inputs[1:]]
 
     def answer(self, question: Question) -> Answer:
         """Evaluate the network once.
@@ -145,12 +145,12 @@ class Network(PolicyNetwork):
         A network with loops runs in another thread. The calling thread can then be interrupted,
         which ends the evaluation, even of an endless loop.
         """
-        given = {self.inputs[0].name: question.observation.astype(np.float32)[None]}
-        given |= {one.name: value for one, value in zip(self.inputs[1:], question.memory)}
-        given |= {name: self._shaped(name, row[None]) for name, row in question.further.items()}
-        found = self._run(given)
-        memory = [found[name] for name in self._asked[1 : len(self.inputs)]]
-        action, outputs = self._outputs(found)
+        arrays = {self.inputs[0].name: question.observation.astype(np.float32)[None]}
+        arrays |= {tensor.name: value for tensor, value in zip(self.inputs[1:], question.memory)}
+        arrays |= {name: self._shaped(name, row[None]) for name, row in question.further.items()}
+        results = self._run(arrays)
+        memory = [results[name] for name in self._requested[1 : len(self.inputs)]]
+        action, outputs = self._outputs(results)
         return Answer(action, memory, outputs)
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
@@ -158,22 +158,22 @@ class Network(PolicyNetwork):
         if not self._batches or len(questions) < 2:
             return super().answers(questions)
         rows = np.array([question.observation for question in questions], dtype=np.float32)
-        given = {self.inputs[0].name: rows}
+        arrays = {self.inputs[0].name: rows}
         for name in self._further:
-            given[name] = self._shaped(
+            arrays[name] = self._shaped(
                 name, np.array([question.further[name] for question in questions])
             )
-        found = self._run(given)
-        if any(len(found[name]) != len(questions) for name in self._asked):
+        results = self._run(arrays)
+        if any(len(results[name]) != len(questions) for name in self._requested):
             return super().answers(questions)
-        single = [{name: found[name][k] for name in found} for k in range(len(questions))]
+        single = [{name: results[name][k] for name in results} for k in range(len(questions))]
         return [Answer(action, (), outputs) for action, outputs in map(self._outputs, single)]
 
     def _outputs(self, found: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the action and the other required outputs. Errors name the file."""
         try:
-            wanted = {name: action_of(found[name]) for name in self._wanted}
-            return action_of(found[self._asked[0]]), wanted
+            outputs = {name: action_of(found[name]) for name in self._references}
+            return action_of(found[self._requested[0]]), outputs
         except ControllerError as error:
             raise self._error("cannot be evaluated", error) from error
 
@@ -188,10 +188,10 @@ class Network(PolicyNetwork):
         run = self._session.run
         try:
             if self._worker is not None:
-                found = self._worker.submit(run, self._asked, given, options).result()
+                results = self._worker.submit(run, self._requested, given, options).result()
             else:
-                found = run(self._asked, given, options)
-            return dict(zip(self._asked, found))
+                results = run(self._requested, given, options)
+            return dict(zip(self._requested, results))
         except Exception as error:
             raise self._error("cannot be evaluated", error) from error
         except BaseException:

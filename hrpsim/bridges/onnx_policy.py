@@ -139,8 +139,8 @@ class OnnxPolicy(Controller):
 
     def stop(self) -> None:
         """End the threads that evaluate the networks."""
-        for one in filter(None, (self._encoder, self._actor)):
-            one.network.close()
+        for part in filter(None, (self._encoder, self._actor)):
+            part.network.close()
 
     def initialize(self, state: State) -> None:
         """Start the policy. Fill the histories with the present measurements, or with zeros."""
@@ -156,8 +156,8 @@ class OnnxPolicy(Controller):
             self.velocity = self._commanded
         self._posture = state.joint_positions.copy()
         readings = self._readings(state)
-        for one in filter(None, (self._encoder, self._actor)):
-            one.start(readings)
+        for part in filter(None, (self._encoder, self._actor)):
+            part.start(readings)
 
     def prepare(self, state: State) -> Question | None:
         """Return the inputs of the network at this tick, or None if no evaluation is due.
@@ -181,8 +181,8 @@ class OnnxPolicy(Controller):
                 f"for each joint, got {action.size}, {np.isfinite(action).sum()} of them finite"
             )
         self.action = np.clip(action, policy.action_lower, policy.action_upper)
-        kept = policy.action_filter
-        self._filtered = kept * self._filtered + (1.0 - kept) * self.action
+        smoothing = policy.action_filter
+        self._filtered = smoothing * self._filtered + (1.0 - smoothing) * self.action
 
     def control(self, state: State) -> Command:
         """Evaluate the policy every `decimation` periods. Return the torques of this period."""
@@ -201,12 +201,12 @@ class OnnxPolicy(Controller):
         """Return the torques of the policy's joints (n,) [Nm]."""
         policy = self.description
         q, rate = state.joint_positions[self._at], state.joint_velocities[self._at]
-        wanted = self._actuators.delayed(policy.action_scale * self._filtered)
-        error = policy.default + wanted - q
+        targets = self._actuators.delayed(policy.action_scale * self._filtered)
+        error = policy.default + targets - q
         of_posture = policy.kp * error - policy.kd * rate
-        found = np.where(policy.by_velocity, policy.kd * (wanted - rate), of_posture)
-        found = np.where(policy.by_effort, wanted, found)
-        return self._actuators.efforts(found, error, rate)
+        torques = np.where(policy.by_velocity, policy.kd * (targets - rate), of_posture)
+        torques = np.where(policy.by_effort, targets, torques)
+        return self._actuators.efforts(torques, error, rate)
 
     def _take_command(self, elapsed: float) -> None:
         for begin, *velocity in self._commands:

@@ -60,4 +60,4 @@ def try_network(path: str, is_evaluated: bool) -> None:
 
 def _zeros(shape: Sequence[int | str | None]) -> np.ndarray:
     """Return zeros of a declared shape. Undeclared dimensions become 1."""
-    return np.zeros([one if isinstance(one, int) else 1 for one in shape], np.float32)
+    return np.zeros([size if isinstance(size, int) else 1 for size in shape], np.float32)

@@ -146,8 +146,8 @@ class PolicyActuators:
 
     def reset(self) -> None:
         """Clear the stored targets and readings."""
-        for _, one in (*self._delays, *self._networks):
-            one.reset()
+        for _, model in (*self._delays, *self._networks):
+            model.reset()
 
     def delayed(self, targets: np.ndarray) -> np.ndarray:
         """Delay the targets, and return the targets (n,) that act in this period.
@@ -189,9 +189,9 @@ def bounded(model: ActuatorModel, efforts: np.ndarray, rates: np.ndarray) -> np.
     least = -most
     if _has_curve(model):
         fastest = model.velocity_limit * (1.0 + model.effort_limit / model.saturation_effort)
-        share = np.clip(rates, -fastest, fastest) / model.velocity_limit
-        most = np.minimum(most, model.saturation_effort * (1.0 - share))
-        least = np.maximum(least, model.saturation_effort * (-1.0 - share))
+        fraction = np.clip(rates, -fastest, fastest) / model.velocity_limit
+        most = np.minimum(most, model.saturation_effort * (1.0 - fraction))
+        least = np.maximum(least, model.saturation_effort * (-1.0 - fraction))
     return np.clip(efforts, least, most)
 
 
@@ -199,16 +199,16 @@ class _Delay:
     """Delays values by a number of periods."""
 
     def __init__(self, periods: int) -> None:
-        self._kept: deque[np.ndarray] = deque(maxlen=periods + 1)
+        self._past: deque[np.ndarray] = deque(maxlen=periods + 1)
 
     def reset(self) -> None:
-        self._kept.clear()
+        self._past.clear()
 
     def shift(self, values: np.ndarray) -> np.ndarray:
-        self._kept.append(values)
-        while len(self._kept) < (self._kept.maxlen or 1):
-            self._kept.append(values)
-        return self._kept[0]
+        self._past.append(values)
+        while len(self._past) < (self._past.maxlen or 1):
+            self._past.append(values)
+        return self._past[0]
 
 
 class _Learned:

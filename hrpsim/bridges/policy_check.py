@@ -87,8 +87,8 @@ def differing_columns(
             yield f"{name}: {here[:, own[k]].mean():.4g} here, {means[k]:.4g} recorded"
         else:
             more = f" {offsets[k]:+.2g}" if is_shifted[k] else ""
-            law = f"{factors[k]:.2g} * {names[matches[k]]}{more}"
-            yield f"{name}: the recorded column is {law} here"
+            formula = f"{factors[k]:.2g} * {names[matches[k]]}{more}"
+            yield f"{name}: the recorded column is {formula} here"
     if departs.any():
         departed = ", ".join(names[k] for k in own[departs])
         yield f"differ from the recording and match no other column here: {departed}"
@@ -138,13 +138,13 @@ def read_recording(path: Path, joint_count: int) -> TrainingRun:
     """
     names: tuple[str, ...] = ()
     if path.suffix == ".npz":
-        found = read_npz(path, ControllerError, "SEQUENCE_SIZE", (*_TABLES, "joint_names"))
-        if missing := [name for name in _TABLES if name not in found]:
+        arrays = read_npz(path, ControllerError, "SEQUENCE_SIZE", (*_TABLES, "joint_names"))
+        if missing := [name for name in _TABLES if name not in arrays]:
             raise ControllerError(f"{path}: not a recording: array {missing[0]!r} is missing")
-        if any(found[name].dtype.kind == "U" for name in _TABLES):
+        if any(arrays[name].dtype.kind == "U" for name in _TABLES):
             raise ControllerError(f"{path}: not a recording: its arrays are text, not numbers")
-        tables = found["observations"].astype(float), found["actions"].astype(float)
-        names = tuple(map(str, found.get("joint_names", np.empty(0)).ravel().tolist()))
+        tables = arrays["observations"].astype(float), arrays["actions"].astype(float)
+        names = tuple(map(str, arrays.get("joint_names", np.empty(0)).ravel().tolist()))
     else:
         lines = read_text(path, ControllerError, "SEQUENCE_SIZE", "recording").splitlines()
         rows = number_table(lines[1:], path, ControllerError)
@@ -208,8 +208,8 @@ class _Replay(OnnxPolicy):
     def first_answer(self) -> np.ndarray:
         """Return the action in the default posture, upright at rest, without a command."""
         self.seen: list[np.ndarray] = []
-        for one in filter(None, (self._encoder, self._actor)):
-            one.start(self._rest)
+        for part in filter(None, (self._encoder, self._actor)):
+            part.start(self._rest)
         return self._actor.answer(self._encoded(self._rest))
 
     def columns(self) -> list[str]:
@@ -221,7 +221,7 @@ class _Replay(OnnxPolicy):
 
         Two orders of the same histories can be compared by these numbers.
         """
-        sizes = [len(one.value(self._actor.sample)) for one in observation.terms]
+        sizes = [len(term.value(self._actor.sample)) for term in observation.terms]
         pasts = [
             [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
             for k, (term, size) in enumerate(zip(observation.terms, sizes))
@@ -257,7 +257,7 @@ def _differences(
 def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     """Yield differences in joints, period, default posture and gains between policy and robot."""
     names = controlled_joints(robot.model)
-    kept = [k for k, joint in enumerate(policy.joints) if joint in names]
+    known = [k for k, joint in enumerate(policy.joints) if joint in names]
     yield from (
         unknown_name("joint", joint, names) for joint in policy.joints if joint not in names
     )
@@ -265,8 +265,8 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
         steps_in_period("the period", policy.period, robot.world.time_step)
     except ControllerError as error:
         yield str(error)
-    joints = [policy.joints[k] for k in kept]
-    default = policy.default[kept]
+    joints = [policy.joints[k] for k in known]
+    default = policy.default[known]
     yield from (f"default {text}" for text in robot.limits.beyond(joints, {"positions": default}))
     yield from beyond_limits(policy.actuators, policy.joints, joints, robot.limits)
     order = [robot.joint_names.index(joint) for joint in joints]
@@ -274,14 +274,14 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)
     rotors = robot.joint_properties()["rotor_inertia"]
     of_robot = {"armature": rotors, "kp": robot.gains[0], "kd": robot.gains[1]}
-    for what, others in of_robot.items():
-        own, there = getattr(policy, what), others[order]
+    for entry, others in of_robot.items():
+        own, there = getattr(policy, entry), others[order]
         if own is None:
             continue
-        if what != "armature":
-            there = np.where(there > 0.0, there, own[kept])  # no information about passive joints
-        yield from _differences(joints, what, own[kept], there, "of the robot")
-    yield from _of_damping(policy, robot, joints, policy.kd[kept])
+        if entry != "armature":
+            there = np.where(there > 0.0, there, own[known])  # no information about passive joints
+        yield from _differences(joints, entry, own[known], there, "of the robot")
+    yield from _of_damping(policy, robot, joints, policy.kd[known])
 
 
 def _of_damping(
@@ -320,22 +320,22 @@ def _of_export(
 def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
     """Yield differences between the description and the exporter's metadata in the network."""
     used = {*NAMES, *chain(*ENTRIES.values())}
-    given = {key: list_in(text) for key, text in metadata.items() if key in used}
-    for key in [key for key, values in given.items() if not values]:
-        del given[key]
+    lists = {key: list_in(text) for key, text in metadata.items() if key in used}
+    for key in [key for key, values in lists.items() if not values]:
+        del lists[key]
         yield f"{key} in the network's metadata is not a list of names or numbers"
-    names = _first_of(given, NAMES) or list(policy.joints)
+    names = _first_of(lists, NAMES) or list(policy.joints)
     yield from _of_names(policy, names, _IN_METADATA)
     if set(names) != set(policy.joints):
         return
     order = [names.index(joint) for joint in policy.joints]
     for entry, keys in ENTRIES.items():
-        there = _numbers(_first_of(given, keys))
+        there = _numbers(_first_of(lists, keys))
         if not np.isfinite(there).all():
             yield f"{entry} in the network's metadata is not a list of finite numbers"
         elif len(there) == len(order):
-            here = getattr(policy, entry)
-            yield from _differences(policy.joints, entry, here, there[order], _IN_METADATA)
+            own = getattr(policy, entry)
+            yield from _differences(policy.joints, entry, own, there[order], _IN_METADATA)
 
 
 def _first_of(given: Mapping[str, list], keys: Iterable[str]) -> list:
@@ -352,9 +352,9 @@ def _numbers(values: list) -> np.ndarray:
 
 
 def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:
-    for k, (here, there) in enumerate(zip(policy.joints, names)):
-        if here != there:
-            yield f"joint {k}: {here} in the description, {there} {where}"
+    for k, (joint, other) in enumerate(zip(policy.joints, names)):
+        if joint != other:
+            yield f"joint {k}: {joint} in the description, {other} {where}"
 
 
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
@@ -402,13 +402,13 @@ def _of_recording(
     replay.recorded = recorded.actions
     while len(replay.seen) < count:
         loop.tick()
-    here, there = np.array(replay.seen), recorded.observations[:count]
-    if entries := _better_order(policy.observation, replay, here, there):
+    replayed, there = np.array(replay.seen), recorded.observations[:count]
+    if entries := _better_order(policy.observation, replay, replayed, there):
         yield f"the recorded observations have another order of histories: write {entries}"
         return
     yield from (
         line
-        for line in differing_columns(columns, here, there)
+        for line in differing_columns(columns, replayed, there)
         if not line.startswith("command[")  # recorded commands are not used here
     )
 

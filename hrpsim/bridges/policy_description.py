@@ -129,7 +129,7 @@ class PolicyDescription:
     def has(self, *terms: str) -> bool:
         """Return whether the policy or the encoder observes any of these terms."""
         every = (self.observation, *self.inputs.values(), self.encoder)
-        return any(one is not None and one.has(*terms) for one in every)
+        return any(observation is not None and observation.has(*terms) for observation in every)
 
 
 def read_policy(path: Path) -> PolicyDescription:
@@ -238,7 +238,7 @@ def _actuators(
     unplaced: joints (n,) that are not commanded by position. Such a joint cannot have a learned
     actuator.
     """
-    found: list[ActuatorModel] = []
+    models: list[ActuatorModel] = []
     taken = np.zeros(len(joints.names), dtype=bool)
     for k, entry in enumerate(entries):
         where = f"{joints.text.location(['actuators', k])}: actuators.{k}"
@@ -251,8 +251,8 @@ def _actuators(
         if mistake:
             raise ControllerError(f"{where}: {mistake}")
         taken |= own
-        found.append(model_of(entry, np.flatnonzero(own), path.parent))
-    return tuple(found)
+        models.append(model_of(entry, np.flatnonzero(own), path.parent))
+    return tuple(models)
 
 
 def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:
@@ -270,7 +270,7 @@ def _observations(
     from_zero = values.get("history_from_zero", False)
 
     def observation(file: str, observed: list[dict], keys: list[str]) -> Observation:
-        terms = tuple(_term(path, text, keys, one) for one in observed)
+        terms = tuple(_term(path, text, keys, entry) for entry in observed)
         if flags[0] and len({term.history for term in terms}) > 1:
             raise ControllerError(
                 f"{text.location(keys)}: history_by_step needs the same history of all terms"
@@ -282,7 +282,7 @@ def _observations(
 
 def _check_encoder(text: YamlText, values: dict[str, Any]) -> None:
     encoder = values.get("encoder")
-    if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
+    if encoder and any(entry["term"] == "encoding" for entry in encoder["observations"]):
         raise ControllerError(
             f"{text.location(['encoder'])}: remove the term `encoding`, the encoder's own output"
         )

@@ -35,13 +35,13 @@ _LIKE = 1e-3  # relative difference of equal rates
 
 def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
     """Yield differences in orders, histories and rates from the metadata of the network."""
-    here, there = policy.observation.terms, _exported_terms(metadata)
-    for k, (mine, other) in enumerate(zip(here, there)):
+    described, there = policy.observation.terms, _exported_terms(metadata)
+    for k, (mine, other) in enumerate(zip(described, there)):
         if mine.term != other:
             yield f"observation {k}: {mine.term} in the description, {other} {_WHERE}"
-    if there and len(there) != len(here):
-        yield f"observations: {len(here)} terms in the description, {len(there)} {_WHERE}"
-    for mine, length in zip(here, _numbers(metadata, _HISTORIES)):
+    if there and len(there) != len(described):
+        yield f"observations: {len(described)} terms in the description, {len(there)} {_WHERE}"
+    for mine, length in zip(described, _numbers(metadata, _HISTORIES)):
         if mine.history != max(int(length), 1):
             yield (
                 f"history of {mine.term}: {mine.history} in the description, {length:.0f} {_WHERE}"
@@ -101,11 +101,11 @@ def _observed_as(observation: Observation, metadata: Mapping[str, str]) -> Obser
     if sorted(exported) == sorted(term.term for term in terms):
         ordered: list[Term] = []
         for name in exported:
-            ordered.append(terms.pop(next(k for k, one in enumerate(terms) if one.term == name)))
+            ordered.append(terms.pop(next(k for k, t in enumerate(terms) if t.term == name)))
         terms = ordered
     lengths = _numbers(metadata, _HISTORIES)
     if len(lengths) == len(terms) and not observation.by_step:
-        terms = [replace(one, history=max(int(k), 1)) for one, k in zip(terms, lengths)]
+        terms = [replace(t, history=max(int(k), 1)) for t, k in zip(terms, lengths)]
     return replace(observation, terms=tuple(terms))
 
 
@@ -117,9 +117,9 @@ def _exported_terms(metadata: Mapping[str, str]) -> list[str]:
 def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
     """Return the numbers in a metadata text, or [] if an entry is not a finite number."""
     values = list_in(metadata.get(key, ""))
-    if any(isinstance(one, str | bool) or not np.isfinite(float(one)) for one in values):
+    if any(isinstance(value, str | bool) or not np.isfinite(float(value)) for value in values):
         return []
-    return [float(one) for one in values]
+    return [float(value) for value in values]
 
 
 class _Described(OnnxPolicy):
@@ -148,24 +148,24 @@ def in_motion(
         yield "the actions have different rates, so no runs are compared"
         return
     try:
-        here, there = (_run(one, robot, duration) for one in (policy, other))
+        own, there = (_run(description, robot, duration) for description in (policy, other))
     except HrpsimError as error:
         yield f"the exported entries cannot run here: {error}"
         return
-    count = min(len(here), len(there))
+    count = min(len(own), len(there))
     at = robot.joint_index.q
-    apart = np.abs(here[:count, at] - there[:count, at])
+    apart = np.abs(own[:count, at] - there[:count, at])
     parted = np.flatnonzero(apart.max(axis=1) > _PARTED)
     joint = robot.joint_names[int(apart.max(axis=0).argmax())]
-    told = f"simulated for {duration:g} s by the description and by the exported entries"
+    intro = f"simulated for {duration:g} s by the description and by the exported entries"
     if not len(parted):
-        yield f"{told}, both motions agree: {joint} differs by at most {apart.max():.2g}"
+        yield f"{intro}, both motions agree: {joint} differs by at most {apart.max():.2g}"
         return
     time = policy.seconds * (1 + parted[0])
-    yield f"{told}, the motions diverge after {time:.2f} s: {joint} differs by {apart.max():.2g}"
+    yield f"{intro}, the motions diverge after {time:.2f} s: {joint} differs by {apart.max():.2g}"
     if robot.model.base == "free":
-        tilts = [f"{tilt(run[-1, 3:7].tolist()):.2f}" for run in (here, there)]
-        yield f"{told}, the base is tilted by {tilts[0]} and {tilts[1]} rad at the end"
+        tilts = [f"{tilt(run[-1, 3:7].tolist()):.2f}" for run in (own, there)]
+        yield f"{intro}, the base is tilted by {tilts[0]} and {tilts[1]} rad at the end"
 
 
 def _run(policy: PolicyDescription, robot: Robot, duration: float) -> np.ndarray:

@@ -32,7 +32,7 @@ FORMATS = (
 
 def translated(path: Path, text: YamlText) -> Any:
     """Return the entries of a description, converted from a file in any of the formats."""
-    for one in FORMATS:
-        if one.fits(text.data):
-            return one.translate(path, text)
+    for policy_format in FORMATS:
+        if policy_format.fits(text.data):
+            return policy_format.translate(path, text)
     return text.data

@@ -140,11 +140,11 @@ class Observation:
         """Return a name for each observed value, with the age in the history: "gravity[2]"."""
         pasts = [
             [
-                [f"{one.term}[{k}]" + (f" {age} before" if age else "") for k in range(size)]
-                for age in reversed(range(one.history))
+                [f"{term.term}[{k}]" + (f" {age} before" if age else "") for k in range(size)]
+                for age in reversed(range(term.history))
             ]
-            for one in self.terms
-            for size in [len(one.value(readings))]
+            for term in self.terms
+            for size in [len(term.value(readings))]
         ]
         return [name for value in self._in_order(pasts) for name in value]
 
@@ -198,15 +198,17 @@ class ObservingNetwork:
         path = observation.network
         if not os.path.isfile(path):
             raise ControllerError(f"{source}: policy {str(path)!r} does not exist")
-        every = [term for one in (observation, *self._further.values()) for term in one.terms]
-        wanted = tuple(dict.fromkeys(term.output for term in every if term.term == REFERENCE))
-        self.network = opened(path, tuple(self._further), wanted)
-        self.sample = replace(sample, references=self._at_rest(source, wanted))
+        every = [
+            term for observed in (observation, *self._further.values()) for term in observed.terms
+        ]
+        references = tuple(dict.fromkeys(term.output for term in every if term.term == REFERENCE))
+        self.network = opened(path, tuple(self._further), references)
+        self.sample = replace(sample, references=self._at_rest(source, references))
         for term in every:
             term.check(source, self.sample)
         self._check("", source, observation, self.network.width)
-        for name, one in self._further.items():
-            self._check(name, source, one, self.network.width_of(name))
+        for name, observed in self._further.items():
+            self._check(name, source, observed, self.network.width_of(name))
 
     def _at_rest(self, source: str, wanted: Sequence[str]) -> dict[str, np.ndarray]:
         sizes = {name: self.network.width_of(name) for name in wanted}
@@ -243,9 +245,10 @@ class ObservingNetwork:
             self._begin(readings)
 
     def _begin(self, readings: PolicyReadings) -> None:
-        now = self._with_outputs(readings)
+        complete = self._with_outputs(readings)
         self._pasts = {
-            name: [_begun(one, term, now) for term in one.terms] for name, one in self._observed()
+            name: [_begun(observed, term, complete) for term in observed.terms]
+            for name, observed in self._observed()
         }
 
     @property
@@ -255,9 +258,9 @@ class ObservingNetwork:
 
     def question(self, readings: PolicyReadings) -> Question:
         """Add the readings to the histories, and return the inputs of the network."""
-        now = self._with_outputs(readings)
-        asked = {name: self._newest(name, now) for name, _ in self._observed()}
-        return Question(asked.pop(""), self._memory, asked)
+        complete = self._with_outputs(readings)
+        inputs = {name: self._newest(name, complete) for name, _ in self._observed()}
+        return Question(inputs.pop(""), self._memory, inputs)
 
     def take(self, answer: Answer) -> np.ndarray:
         """Store memory and outputs for the next evaluation, and return the action."""
@@ -273,10 +276,10 @@ class ObservingNetwork:
         return [("", self.observation), *self._further.items()]
 
     def _newest(self, name: str, readings: PolicyReadings) -> np.ndarray:
-        one = self._further[name] if name else self.observation
-        for term, past in zip(one.terms, self._pasts[name]):
+        observation = self._further[name] if name else self.observation
+        for term, past in zip(observation.terms, self._pasts[name]):
             past.append(term.value(readings))
-        return one.stacked(self._pasts[name])
+        return observation.stacked(self._pasts[name])
 
     def _with_outputs(self, readings: PolicyReadings) -> PolicyReadings:
         count = self._evaluations

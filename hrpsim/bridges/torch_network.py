@@ -47,7 +47,7 @@ class TorchNetwork(PolicyNetwork):
                 f"{', '.join(observed) or 'no input'}. Name all other inputs under `inputs`"
             )
         self.observed, self._outputs = observed[0], tuple(outputs)
-        self._start = {name: one.clone() for name, one in self._module.named_buffers()}
+        self._start = {name: buffer.clone() for name, buffer in self._module.named_buffers()}
 
     @property
     def width(self) -> int | None:
@@ -61,19 +61,19 @@ class TorchNetwork(PolicyNetwork):
     def first_memory(self) -> list[np.ndarray]:
         """Reset the buffers of the module to the values in the file. Return an empty memory."""
         with self._torch.no_grad():
-            for name, one in self._module.named_buffers():
-                one.copy_(self._start[name])
+            for name, buffer in self._module.named_buffers():
+                buffer.copy_(self._start[name])
         return []
 
     def answer(self, question: Question) -> Answer:
         """Evaluate the module once."""
         rows = {self.observed: question.observation, **question.further}
         tensor = self._torch.from_numpy
-        given = [tensor(rows[name].astype(np.float32)[None]) for name in self._arguments]
+        arguments = [tensor(rows[name].astype(np.float32)[None]) for name in self._arguments]
         try:
             with self._torch.no_grad():
-                found = self._module(*given)
-            values = found if isinstance(found, tuple) else (found,)
+                result = self._module(*arguments)
+            values = result if isinstance(result, tuple) else (result,)
             outputs = {name: action_of(_numbers(values[int(name)])) for name in self._outputs}
             return Answer(action_of(_numbers(values[0])), (), outputs)
         except Exception as error:  # PyTorch has many classes of errors

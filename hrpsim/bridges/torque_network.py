@@ -91,13 +91,13 @@ class _Module(TorqueNetwork):
             self._state = [self._torch.zeros(layers, self._count, width) for _ in range(2)]
 
     def torques(self, rows: np.ndarray) -> np.ndarray:
-        given = self._torch.from_numpy(rows.astype(np.float32))
+        inputs = self._torch.from_numpy(rows.astype(np.float32))
         try:
             with self._torch.no_grad():
                 if not self._is_recurrent:
-                    return self._checked(self._module(given))
-                found, self._state = self._module(given[:, None], tuple(self._state))
-                return self._checked(found)
+                    return self._checked(self._module(inputs))
+                outputs, self._state = self._module(inputs[:, None], tuple(self._state))
+                return self._checked(outputs)
         except RuntimeError as error:
             last = str(error).strip().splitlines()[-1][:200]
             raise ControllerError(f"{str(self.path)!r} cannot be evaluated: {last}") from error

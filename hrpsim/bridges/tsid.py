@@ -82,16 +82,16 @@ class TsidController(Controller):
                 "conda-forge"
             ) from error
         self._pinocchio, self._tsid = pinocchio, tsid
-        whole = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())
-        names = tuple(whole.names)[2:]  # without the universe and the free base
-        if names != model.joint_names or whole.nq != model.nq:
+        rigid_model = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())
+        names = tuple(rigid_model.names)[2:]  # without the universe and the free base
+        if names != model.joint_names or rigid_model.nq != model.nq:
             differing = sorted(set(names) ^ set(model.joint_names))
             raise ControllerError(
                 f"{model.source}: Pinocchio and hrpsim read different joints: "
                 f"{', '.join(differing)}"
             )
-        whole.armature = model.system.rotor_inertia  # from <hrpsim>, which Pinocchio ignores
-        self.robot = tsid.RobotWrapper(whole, tsid.FLOATING_BASE_SYSTEM, False)
+        rigid_model.armature = model.system.rotor_inertia  # from <hrpsim>, which Pinocchio ignores
+        self.robot = tsid.RobotWrapper(rigid_model, tsid.FLOATING_BASE_SYSTEM, False)
         commanded = controlled_joints(model)
         self._commanded = np.array([names.index(name) for name in commanded])
         blind = [name for name in names if name not in commanded]
@@ -105,7 +105,7 @@ class TsidController(Controller):
         self.formulation = tsid.InverseDynamicsFormulationAccForce("hrpsim", self.robot, False)
         self.formulation.computeProblemData(0.0, q, v)
         self.contacts: dict[str, Any] = {}
-        self._kept: list[Any] = []  # tasks and contacts: TSID does not store references
+        self._referenced: list[Any] = []  # tasks and contacts: TSID does not store references
         self.com0 = self.robot.com(self.formulation.data())
         self.build(q, v)
         self._solver = tsid.SolverHQuadProgFast("qp")
@@ -141,7 +141,7 @@ class TsidController(Controller):
             [[-back, -back, front, front], [-right, left, -right, left], [0.0, 0.0, 0.0, 0.0]]
         )
         contact = self._tsid.Contact6d(
-            f"contact {len(self._kept)} {frame}",
+            f"contact {len(self._referenced)} {frame}",
             self.robot,
             frame,
             corners,
@@ -155,7 +155,7 @@ class TsidController(Controller):
         contact.setReference(self.place(frame))
         self.formulation.addRigidContact(contact, _FORCE_WEIGHT)
         self.contacts[frame] = contact
-        self._kept.append(contact)
+        self._referenced.append(contact)
         return contact
 
     def lift(self, frame: str, over: float = 0.0) -> None:
@@ -232,7 +232,7 @@ class TsidController(Controller):
         task.setKp(kp * np.ones(size))
         task.setKd(2.0 * np.sqrt(kp) * np.ones(size))
         self.formulation.addMotionTask(task, weight, 1, 0.0)
-        self._kept.append(task)
+        self._referenced.append(task)
         return task
 
     def _sample(self, value, rate=None, acceleration=None):

@@ -93,11 +93,11 @@ class Comparison(Scenario):
             "forces": np.full((count, links), np.nan),
         }
         chosen, start = str(values["changes"]), int(values["start"])
-        side, numbers = numbers_of(chosen)
+        simulator, numbers = numbers_of(chosen)
         if start == _WINDOWS:
             return empty | {"miss": self._miss(numbers)}
         q, v = self.starts[start]
-        if side == REFERENCE:
+        if simulator == REFERENCE:
             trace = self._altered_reference(numbers).trace(q, v)
         else:
             trace = self.subject(numbers).run(q, v, self.case.duration)
@@ -118,11 +118,11 @@ class Comparison(Scenario):
         """
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
-        for one in chosen:
-            at_load |= DIFFERENCES[one.difference].at_load(one.values)
+        for change in chosen:
+            at_load |= DIFFERENCES[change.difference].at_load(change.values)
         subject = Subject.of(self.case, at_load)
-        for one in chosen:
-            DIFFERENCES[one.difference].apply(subject, one.values, self.there)
+        for change in chosen:
+            DIFFERENCES[change.difference].apply(subject, change.values, self.there)
         return subject
 
     def _altered_reference(self, numbers: Iterable[int]) -> MujocoReference:
@@ -145,8 +145,8 @@ class Comparison(Scenario):
         altered = [k for k in numbers if self.changes[k].of_reference]
         if altered:
             trace = self._altered_reference(altered).trace(*self.starts[0])
-        found = subject.predict(trace, _MOST_WINDOWS)
-        true = trace.sampled(subject.policy.seconds * np.arange(1, len(found) + 1)).v
+        predicted = subject.predict(trace, _MOST_WINDOWS)
+        true = trace.sampled(subject.policy.seconds * np.arange(1, len(predicted) + 1)).v
         if not len(true):
             raise ExplainError(
                 "the reference falls before the second evaluation of the policy, so nothing can be "
@@ -155,7 +155,7 @@ class Comparison(Scenario):
         sizes = np.maximum(true.std(axis=0), _LEAST_SIZES[1])
         if subject.robot.model.base == "free":
             sizes[:3] = np.maximum(true[:, :3].std(axis=0), _LEAST_SIZES[0])
-        return float(np.mean(np.minimum(np.abs(found - true) / sizes, 1.0)))
+        return float(np.mean(np.minimum(np.abs(predicted - true) / sizes, 1.0)))
 
 
 def numbers_of(text: str) -> tuple[str, list[int]]:
@@ -164,10 +164,10 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
     Returns:
         (simulator that runs, UNCHANGED or REFERENCE, indices of the changes).
     """
-    side, *words = text.split("+")
-    if side not in (REFERENCE, UNCHANGED):
-        side, words = UNCHANGED, text.split("+")
-    return side, [int(number) for number in words]
+    simulator, *words = text.split("+")
+    if simulator not in (REFERENCE, UNCHANGED):
+        simulator, words = UNCHANGED, text.split("+")
+    return simulator, [int(number) for number in words]
 
 
 def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
@@ -199,10 +199,10 @@ class Runner:
             ExplainError: a run without changes fails, or a run of the reference.
         """
         starts = range(len(self.comparison.starts))
-        found = self._sweep([(text, start) for text in chosen for start in starts])
+        table = self._sweep([(text, start) for text in chosen for start in starts])
         grouped: dict[str, list[ComparedRun]] = {}
         names = ("fell_at", "motion", "forces")
-        for text, *parts in zip(self._names(found), *(found[part].values for part in names)):
+        for text, *parts in zip(self._names(table), *(table[part].values for part in names)):
             if text not in self.failures:
                 grouped.setdefault(text, []).append(ComparedRun(*parts))
         return grouped
@@ -212,8 +212,8 @@ class Runner:
 
         Sets whose predictions fail are left out.
         """
-        found = self._sweep([(text, _WINDOWS) for text in chosen])
-        misses = dict(zip(self._names(found), found["miss"].values.tolist()))
+        table = self._sweep([(text, _WINDOWS) for text in chosen])
+        misses = dict(zip(self._names(table), table["miss"].values.tolist()))
         return {text: miss for text, miss in misses.items() if text not in self.failures}
 
     @staticmethod

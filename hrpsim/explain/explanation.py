@@ -117,7 +117,7 @@ class Explanation:
     @property
     def remains(self) -> float:
         """The fraction of the gap that no tried change explains. NaN if the runs do not differ."""
-        best = max((one.by_gap for one in (*self.ranked, *self.together)), default=np.nan)
+        best = max((effect.by_gap for effect in (*self.ranked, *self.together)), default=np.nan)
         return 1.0 - min(best, 1.0)
 
 
@@ -161,16 +161,16 @@ def explain(
     there = None
     if isinstance(reference, MujocoReference):
         there = There(reference.mjcf, reference.period)
-    here = Subject.of(case, {})
+    subject = Subject.of(case, {})
     tell(f"runs from {len(starts)} starts in both")
     plain = Comparison(case, (), starts, trace, there)
     runner = Runner(plain, executor)
     runs = _both_runs(runner, plain, there)
     samples = len(starts) if reference.start is None else 1
-    result = _compared(case, reference.label, samples, here, runs)
+    result = _compared(case, reference.label, samples, subject, runs)
     if not result.differs:
         return result
-    pair = ComparedPair(here, there, result.feet)
+    pair = ComparedPair(subject, there, result.feet)
     changes = tuple(change for kind in DIFFERENCES.values() for change in kind.changes(pair))
     if not changes:
         return result
@@ -242,7 +242,7 @@ class _Ranking:
         tell: Callable[[str], Any],
     ) -> None:
         self._runner, self._changes = Runner(comparison, executor), comparison.changes
-        self._found, self._tell = found, tell
+        self._result, self._tell = found, tell
         self._gaps = _gaps(found.yardstick, found.here, found.there)
         self._runs = {UNCHANGED: list(found.here), REFERENCE: list(found.there)}
         self._misses: dict[str, float] = {}
@@ -262,7 +262,7 @@ class _Ranking:
         smallest = self._smallest(effects | together)
         best_set = smallest or next(iter(self._sorted(effects | together)), ())
         return replace(
-            self._found,
+            self._result,
             ranked=tuple(effects.values()),
             together=tuple(together.values()),
             smallest=self._effects([smallest])[smallest] if smallest else None,
@@ -278,7 +278,7 @@ class _Ranking:
         result = {}
         for text, why in self._runner.failures.items():
             changes = [self._changes[k] for k in numbers_of(text)[1]]
-            result[" and ".join(f"{one.difference}, {one.text}" for one in changes)] = why
+            result[" and ".join(f"{change.difference}, {change.text}" for change in changes)] = why
         return result
 
     def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
@@ -309,11 +309,11 @@ class _Ranking:
         }
 
     def _effect(self, numbers: _Set) -> Effect:
-        found = self._found
-        here, there = (self._runs[text] for text in self._sides(numbers))
-        gaps = _gaps(found.yardstick, here, there)
-        room = np.maximum(found.gap - found.noise, 0.0)
-        left = np.maximum(gaps.mean(axis=0) - found.noise, 0.0)
+        result = self._result
+        own_runs, there = (self._runs[text] for text in self._sides(numbers))
+        gaps = _gaps(result.yardstick, own_runs, there)
+        room = np.maximum(result.gap - result.noise, 0.0)
+        left = np.maximum(gaps.mean(axis=0) - result.noise, 0.0)
         by_gap, uncertainty = 0.0, 0.0
         if room.sum() > _LEAST_GAP:
             by_gap = 1.0 - left.sum() / room.sum()
@@ -322,9 +322,9 @@ class _Ranking:
         plain, miss = self._misses[UNCHANGED], self._misses[text_of(numbers)]
         return Effect(
             changes=tuple(self._changes[k] for k in numbers),
-            starts=len(here),
-            falls=falls_of(here),
-            reference_falls=falls_of(there[: found.samples]),
+            starts=len(own_runs),
+            falls=falls_of(own_runs),
+            reference_falls=falls_of(there[: result.samples]),
             gap=gaps.mean(axis=0),
             uncertainty=uncertainty,
             by_gap=float(np.clip(by_gap, -1.0, 1.0)),
@@ -336,16 +336,18 @@ class _Ranking:
 
         The result is empty if no set explains enough.
         """
-        enough = [numbers for numbers, one in effects.items() if self._is_enough(numbers, one)]
+        enough = [
+            numbers for numbers, effect in effects.items() if self._is_enough(numbers, effect)
+        ]
         if not enough:
             return ()
         numbers = min(enough, key=len)
         while len(numbers) > 1:
             fewer = [tuple(k for k in numbers if k != left) for left in numbers]
-            found = {k: v for k, v in self._effects(fewer).items() if self._is_enough(k, v)}
-            if not found:
+            sufficient = {k: v for k, v in self._effects(fewer).items() if self._is_enough(k, v)}
+            if not sufficient:
                 break
-            numbers = next(iter(self._sorted(found)))
+            numbers = next(iter(self._sorted(sufficient)))
         return numbers
 
     def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
@@ -355,11 +357,13 @@ class _Ranking:
         must be explained.
         """
         falls = effect.falls, effect.reference_falls
-        if chance_of_falls(*falls, effect.starts, self._found.samples) < _UNLIKELY:
+        if chance_of_falls(*falls, effect.starts, self._result.samples) < _UNLIKELY:
             return False
-        here, there = (
+        own_motion, there = (
             np.array([run.motion for run in self._runs[side]]) for side in self._sides(numbers)
         )
-        found = self._found
-        apart = parting(found.yardstick, found.times, here, there, is_recorded=found.samples == 1)
+        result = self._result
+        apart = parting(
+            result.yardstick, result.times, own_motion, there, is_recorded=result.samples == 1
+        )
         return apart is None or effect.by_gap >= _ENOUGH

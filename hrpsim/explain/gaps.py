@@ -147,10 +147,10 @@ def parting(
     """
     apart = np.median([yardstick.distances(a, b) for a, b in zip(here, there)], axis=0)
     noise = np.maximum(noise_of(yardstick, here), noise_of(yardstick, there))
-    found = _first_beyond(apart, noise, len(times))
-    if found is None:
+    beyond = _first_beyond(apart, noise, len(times))
+    if beyond is None:
         return None if is_recorded else _spread(yardstick, times, here, there)
-    k, group = found
+    k, group = beyond
     own = list(yardstick.groups.values())[group]
     means = []
     for motions in (here, there):
@@ -184,10 +184,10 @@ def _spread(
     known = [np.isfinite(own[..., 0]).mean(axis=0) > _STANDING for own in pairs]
     noises = [noise_of(yardstick, motions) for motions in (here, there)]
     widest = np.max(noises, axis=0) * (known[0] & known[1])[:, None]
-    found = _first_beyond(widest, np.min(noises, axis=0), len(times))
-    if found is None:
+    beyond = _first_beyond(widest, np.min(noises, axis=0), len(times))
+    if beyond is None:
         return None
-    k, group = found
+    k, group = beyond
     means = [np.nan_to_num(np.nanmean(own[:, k:, group], axis=1)) for own in pairs]
     if mannwhitneyu(*means).pvalue >= _UNLIKELY:
         return None

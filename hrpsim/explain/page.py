@@ -77,9 +77,9 @@ def summary(found: Explanation) -> list[str]:
     if not found.differs:
         return [*lines, "The two do not differ beyond the noise of either."]
     if found.parting is not None:
-        time, channel, here, there = found.parting
+        time, channel, own, there = found.parting
         lines.append(
-            f"The runs part after {time:.2f} s: {channel} is {here:.3g} in hrpsim and {there:.3g} "
+            f"The runs part after {time:.2f} s: {channel} is {own:.3g} in hrpsim and {there:.3g} "
             "in the reference."
         )
     if not found.ranked:
@@ -98,8 +98,8 @@ def as_data(found: Explanation) -> dict[str, Any]:
         "parting": None if found.parting is None else found.parting._asdict(),
         "gap": dict(zip(groups, found.gap.tolist())),
         "noise": dict(zip(groups, found.noise.tolist())),
-        "ranked": [_effect_data(one) for one in found.ranked],
-        "together": [_effect_data(one) for one in found.together],
+        "ranked": [_effect_data(effect) for effect in found.ranked],
+        "together": [_effect_data(effect) for effect in found.together],
         "smallest": None if found.smallest is None else _effect_data(found.smallest),
         "remains": found.remains,
         "failures": found.failures,
@@ -131,7 +131,7 @@ def _causes(found: Explanation) -> list[str]:
     if found.smallest is None:
         lines.append("No tried change makes hrpsim behave like the reference.")
     else:
-        changes = "; ".join(f"{one.difference}, {one.text}" for one in found.smallest.changes)
+        changes = "; ".join(f"{each.difference}, {each.text}" for each in found.smallest.changes)
         lines.append(f"The smallest change that is enough: {changes}.")
     lines.append(f"{_percent(found.remains)} of the gap remains unexplained.")
     return lines
@@ -285,15 +285,17 @@ def _finish(rows: list[Any]) -> None:
 
 
 def _shares(found: Explanation) -> Any:
-    shown = found.ranked[:_MOST_BARS][::-1]
-    figure = new_figure(9.0, 0.6 + 0.4 * len(shown))
+    effects = found.ranked[:_MOST_BARS][::-1]
+    figure = new_figure(9.0, 0.6 + 0.4 * len(effects))
     axes = figure.add_subplot()
     style(axes)
-    at = np.arange(len(shown))
-    axes.barh(at + 0.2, [one.by_gap for one in shown], 0.36, color=_THERE, label="of the gap")
-    predicted = [one.by_predictions for one in shown]
+    at = np.arange(len(effects))
+    axes.barh(
+        at + 0.2, [effect.by_gap for effect in effects], 0.36, color=_THERE, label="of the gap"
+    )
+    predicted = [effect.by_predictions for effect in effects]
     axes.barh(at - 0.2, predicted, 0.36, color="#8fb8c6", label="of the error of predictions")
-    axes.set_yticks(at, [one.changes[0].difference for one in shown], fontsize=8)
+    axes.set_yticks(at, [effect.changes[0].difference for effect in effects], fontsize=8)
     axes.set_xlim(-0.3, 1.0)
     axes.legend(fontsize=8, frameon=False, loc="lower right")
     return figure

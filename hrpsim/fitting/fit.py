@@ -163,17 +163,17 @@ class _Problem:
         first = scenario.world_of({}, seed=0)[0]
         entity = entity or scenario.robot or only(first.entities)
         bound = [BoundRecording(recording, first, entity) for recording in recordings]
-        fitted = [one for one in bound if not one.recording.held_out]
+        fitted = [entry for entry in bound if not entry.recording.held_out]
         if not fitted:
             raise FitError("the fit has no recording: all are held out, or none is given")
-        check_window(window, [one.recording for one in fitted])
+        check_window(window, [entry.recording for entry in fitted])
         self.unknowns = unknowns_of(parameters, scenario, recordings)
         delays = self.unknowns.signal_delays()
-        for one in bound:
-            one.bind_signals(first, delays)
+        for entry in bound:
+            entry.bind_signals(first, delays)
         self.free_starts = start == "fitted"
         self._predictor = Predictor(scenario, fitted, window, self.free_starts)
-        self._others = [one for one in bound if one.recording.held_out]
+        self._others = [entry for entry in bound if entry.recording.held_out]
         self._other = Predictor(scenario, self._others, window, False) if self._others else None
         self._rows = self._predictor.rows()
         self._active = np.ones(len(self.unknowns), dtype=bool)
@@ -182,7 +182,7 @@ class _Problem:
         self._u = self.unknowns.inside(self.unknowns.to_u(self.unknowns.start))
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x and its differences
         self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
-        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x and its derivatives
+        self._derivatives = np.full(len(self._u), np.inf), np.zeros(0)  # x and its derivatives
         self._by_starts = np.zeros(0)
 
     @property
@@ -215,8 +215,8 @@ class _Problem:
         With fitted initial states, the component that changes of initial states can explain is
         removed.
         """
-        found = differences * self._weights[:, None]
-        return found if self._starts is None else self._starts.without(found)
+        weighted = differences * self._weights[:, None]
+        return weighted if self._starts is None else self._starts.without(weighted)
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """Return the residuals: the weighted differences, then the residuals of the priors."""
@@ -239,18 +239,18 @@ class _Problem:
         near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
         if self.slopes.of_starts and self._starts is not None:
             near = np.inf
-        if np.abs(x - self._found[0]).max() > near:
+        if np.abs(x - self._derivatives[0]).max() > near:
             self._differentiate(x, False)
-        own = self._weighted(self._found[1])
+        own = self._weighted(self._derivatives[1])
         return np.vstack([own, self.unknowns.prior_rows()[:, self._active]])
 
     def _differentiate(self, x: np.ndarray, by_starts: bool) -> None:
         offsets = None if self._starts is None else self._starts.offsets
         base = self._differences_at(x)
-        found = self.slopes.at(self._all(x), self._active, offsets, base, by_starts)
-        self._found = x, found.by_parameters
+        derivatives = self.slopes.at(self._all(x), self._active, offsets, base, by_starts)
+        self._derivatives = x, derivatives.by_parameters
         if by_starts:
-            self._by_starts = found.by_starts
+            self._by_starts = derivatives.by_starts
 
     # -- solution --------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class _Problem:
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
         self._u = np.where(self._active, self._u, self.unknowns.to_u(self.unknowns.start))
         x = self._u[self._active]
-        self._found = x, slopes[:, self._active]
+        self._derivatives = x, slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
             warnings.warn(
                 f"no measured value depends on {self.unknowns.names[k]}. It keeps its start value "
@@ -281,14 +281,14 @@ class _Problem:
             x: values at which unknown standard deviations are computed from the residuals.
             noise: known standard deviations by kind.
         """
-        found, free = self._differences_at(x), np.ones(len(self._rows.kind))
+        differences, free = self._differences_at(x), np.ones(len(self._rows.kind))
         if self._starts is not None:
-            found, free = self._starts.remainder(found, self._weights)
-        self._weights = np.ones(len(found))
+            differences, free = self._starts.remainder(differences, self._weights)
+        self._weights = np.ones(len(differences))
         for k, kind in enumerate(self.kinds):
             rows = self._rows.kind == k
             if rows.any():
-                size = float(np.sqrt(np.sum(found[rows] ** 2) / max(free[rows].sum(), 1e-9)))
+                size = float(np.sqrt(np.sum(differences[rows] ** 2) / max(free[rows].sum(), 1e-9)))
                 self._weights[rows] = 1.0 / (noise.get(kind) or max(size, 1e-9))
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
@@ -305,10 +305,10 @@ class _Problem:
             own = self._differences_at(x) * self._weights
             return np.bincount(self._rows.window, own**2)
 
-        given = self._differences_at(x) * self._weights
-        starts.move(given, squares)
+        before = self._differences_at(x) * self._weights
+        starts.move(before, squares)
         left = self._differences_at(x) * self._weights
-        return bool(given @ given - left @ left > _SQUARES * (left @ left))
+        return bool(before @ before - left @ left > _SQUARES * (left @ left))
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
         """Return an x close to the least-squares solution.
@@ -322,7 +322,7 @@ class _Problem:
         part._predictor = predictor
         part._rows, part._weights = predictor.rows(), self._weights[own]
         part.slopes = self.slopes.only(predictor, own)
-        part._found, part._last = (x, self._found[1][own]), (b"", np.zeros(0))
+        part._derivatives, part._last = (x, self._derivatives[1][own]), (b"", np.zeros(0))
         return part.solve(x, say, _NEAR).x
 
     def _part(self) -> tuple[Predictor, np.ndarray]:
@@ -357,12 +357,12 @@ class _Problem:
 
         def trial(y):
             count[0] += 1
-            found = self._trial(origin + y)
-            say(f"evaluation {count[0]}: sum of squares {found @ found:.6g}")
-            return found
+            residuals = self._trial(origin + y)
+            say(f"evaluation {count[0]}: sum of squares {residuals @ residuals:.6g}")
+            return residuals
 
         self.residuals(x)  # raises an error for an impossible start
-        found = least_squares(
+        solution = least_squares(
             trial,
             np.ones(len(x)),
             lambda y: self.derivatives(origin + y),
@@ -372,14 +372,14 @@ class _Problem:
             xtol=converged,
             max_nfev=most,
         )
-        if found.status == 0 and most == _MOST_EVALUATIONS:
+        if solution.status == 0 and most == _MOST_EVALUATIONS:
             warnings.warn(
                 f"the fit has not converged in {_MOST_EVALUATIONS} evaluations",
                 FitWarning,
                 stacklevel=3,
             )
-        found.x = np.clip(origin + found.x, low, high)
-        return found
+        solution.x = np.clip(origin + solution.x, low, high)
+        return solution
 
     def solve_reweighted(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Minimise the sum of squares. With sensor signals, repeat with updated weights.
@@ -390,11 +390,11 @@ class _Problem:
         for _ in range(_MOST_WEIGHINGS if self._predictor.has_signals else 1):
             before = self._weights
             self.weigh(x, noise)
-            found = self.solve(x, say)
-            x = found.x
+            solution = self.solve(x, say)
+            x = solution.x
             if np.allclose(self._weights, before, rtol=_SAME_WEIGHTS, atol=0.0):
                 break
-        return found
+        return solution
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         ends = self.unknowns.low, self.unknowns.high
@@ -412,19 +412,19 @@ class _Problem:
                 starts.weigh(self._by_starts, self._weights)
             stale = self.fit_starts(starts, x) or stale
             self.weigh(x, noise)
-            before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
-            x, squares = found.x, 2.0 * found.cost
-            inverse = np.linalg.pinv(found.jac.T @ found.jac)
-            deviation = np.sqrt(np.diag(inverse) * self._variance(found))
+            before, solution = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
+            x, squares = solution.x, 2.0 * solution.cost
+            inverse = np.linalg.pinv(solution.jac.T @ solution.jac)
+            deviation = np.sqrt(np.diag(inverse) * self._variance(solution))
             same = np.abs(x - before[0]) <= _SAME * deviation
             settled = bool(same.all() and before[1] - squares < _SQUARES * squares)
-            found.status = int(settled and not stale)
-            if found.status:
+            solution.status = int(settled and not stale)
+            if solution.status:
                 break
             if settled:  # by derivatives of other starts
                 slopes_of = np.full(len(x), np.inf)
         self.fit_starts(starts, x)
-        return found
+        return solution
 
     def _variance(self, found: OptimizeResult) -> float:
         """Return the residual variance. Raises FitError if unknowns outnumber the rows."""
@@ -530,5 +530,7 @@ class _Problem:
             predictions += self._other.predict(ends)
         recordings = [*self._predictor.recordings, *self._others]
         return tuple(
-            trace for one, found in zip(recordings, predictions) for trace in traces_of(one, found)
+            trace
+            for recording, prediction in zip(recordings, predictions)
+            for trace in traces_of(recording, prediction)
         )

@@ -154,10 +154,12 @@ def cross_validate(
     squares: dict[str, list[np.ndarray]] = {}
     counts = []
     for fold in range(folds):
-        split = [replace(one, held_out=k % folds == fold) for k, one in enumerate(recordings)]
-        counts.append(sum(one.held_out for one in split))
-        found = fit(world, split, parameters, **options)
-        for kind, both in found.errors(held_out=True).items():
+        split = [
+            replace(recording, held_out=k % folds == fold) for k, recording in enumerate(recordings)
+        ]
+        counts.append(sum(recording.held_out for recording in split))
+        result = fit(world, split, parameters, **options)
+        for kind, both in result.errors(held_out=True).items():
             squares.setdefault(kind, []).append(np.square(both))
     means = {kind: np.average(own, axis=0, weights=counts) for kind, own in squares.items()}
     return {kind: (float(np.sqrt(a)), float(np.sqrt(b))) for kind, (a, b) in means.items()}
@@ -170,7 +172,7 @@ def read_fit_study(path: str | Path) -> FitStudy:
     file = checked_content(text, FIT_FILE, FitError)
     parameters = given_parameters(file["parameters"])
     recordings = tuple(
-        one for entry in file["recordings"] for one in _recordings(path, dict(entry))
+        recording for entry in file["recordings"] for recording in _recordings(path, dict(entry))
     )
     options = {
         key: file[key]
@@ -186,20 +188,22 @@ def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
     """Read the segments of the recording that an entry names, within the time span of the entry."""
     begin, end = entry.pop("begin", -np.inf), entry.pop("end", np.inf)
     file = beside(path, entry.pop("file"))
-    whole = read_recordings(file, **entry)
+    segments = read_recordings(file, **entry)
     if not np.isfinite([begin, end]).any():
-        return whole
-    within = [one for one in whole if ((one.time >= begin) & (one.time <= end)).any()]
-    return tuple(one.part(begin, end) for one in within or whole[:1])
+        return segments
+    within = [
+        segment for segment in segments if ((segment.time >= begin) & (segment.time <= end)).any()
+    ]
+    return tuple(segment.part(begin, end) for segment in within or segments[:1])
 
 
 def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a file, with lists converted to tuples."""
     return {
-        name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
-        if isinstance(given, dict)
-        else given
-        for name, given in entries.items()
+        name: {key: tuple(x) if isinstance(x, list) else x for key, x in value.items()}
+        if isinstance(value, dict)
+        else value
+        for name, value in entries.items()
     }
 
 

@@ -95,13 +95,13 @@ def follow(
         The prediction of the states, then of each signal.
     """
     followed = _Followed(batch, one, trials, starts_are_fitted)
-    found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
+    parts: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
     for at_window, window in enumerate(windows):
         starts = [None if own is None else own[number][at_window] for own in trials.offsets]
         _begin_all(followed.things, followed.ones, window, starts, together)
-        for part, (time, differences) in zip(found, followed.compare(window)):
+        for part, (time, differences) in zip(parts, followed.compare(window)):
             part.add(time, at_window, differences)
-    return [part.joined() for part in found]
+    return [part.joined() for part in parts]
 
 
 class _Followed:
@@ -113,7 +113,7 @@ class _Followed:
     def __init__(
         self, batch: Batch, one: BoundRecording, trials: Trials, starts_are_fitted: bool
     ) -> None:
-        self._batch, self._one, self._trials = batch, one, trials
+        self._batch, self._recording, self._trials = batch, one, trials
         self._starts_are_fitted = starts_are_fitted
         self.things = [world.entities[one.entity] for world in batch.worlds]
         self.ones = [one.with_encoders(own) for own in trials.worlds]
@@ -128,16 +128,16 @@ class _Followed:
 
     def compare(self, window: Window) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Simulate a window from the present states. Yield times and differences of each output."""
-        one, numbers, fitted = self._one, self._trials.numbers, self._starts_are_fitted
-        plan = plan_of(one, window, self._settings, self._time_step, fitted)
+        recording, numbers, fitted = self._recording, self._trials.numbers, self._starts_are_fitted
+        plan = plan_of(recording, window, self._settings, self._time_step, fitted)
         recordings = [own.recording for own in self.ones]
-        begin_time = one.time[window.start]
+        begin_time = recording.time[window.start]
         commands = commands_of(recordings, begin_time, plan.last, self._time_step, self._delays)
         states, *raws = run(self._batch, self.things, plan.wanted, commands, self._reads)
         samples, known = slice(window.first, window.last + 1), plan.wanted
-        whole = between(states, known[0], plan.states)
-        yield one.time[samples], self._of_states(samples, whole)[numbers]
-        parts = zip(one.signals, plan.chosen, self._settings, raws, known[1:], plan.signals)
+        predicted = between(states, known[0], plan.states)
+        yield recording.time[samples], self._of_states(samples, predicted)[numbers]
+        parts = zip(recording.signals, plan.chosen, self._settings, raws, known[1:], plan.signals)
         for own, samples, setting, raw, known_steps, steps in parts:
             values = [raw[:, k] for k in numbers]
             rows = _of_signal(own, samples, setting, known_steps, values, steps)
@@ -148,7 +148,7 @@ class _Followed:
 
         The predictions include the encoder offsets.
         """
-        differences = state_differences(self._one, samples, states.swapaxes(0, 1))
+        differences = state_differences(self._recording, samples, states.swapaxes(0, 1))
         shifts = np.array([own.encoders for own in self.ones])
         differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
         return differences
@@ -217,8 +217,8 @@ class _Parts(NamedTuple):
         self.differences.append(differences)
 
     def joined(self) -> Prediction:
-        whole = np.concatenate(self.differences, axis=1)
-        return Prediction(np.concatenate(self.times), np.concatenate(self.windows), whole)
+        differences = np.concatenate(self.differences, axis=1)
+        return Prediction(np.concatenate(self.times), np.concatenate(self.windows), differences)
 
 
 def signal_samples(
@@ -286,9 +286,9 @@ def plan_of(
     states = (one.time[window.first : window.last + 1] - begin_time) / time_step
     chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
     signals = _steps_of_signals(one.signals, chosen, settings, begin_time)
-    wanted = [_wanted(own) for own in (states, *signals)]
-    last = max(int(own[-1]) for own in wanted if len(own))
-    return Plan(states, chosen, signals, wanted, last)
+    steps = [_steps_needed(own) for own in (states, *signals)]
+    last = max(int(own[-1]) for own in steps if len(own))
+    return Plan(states, chosen, signals, steps, last)
 
 
 def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -302,10 +302,10 @@ def _read_all(signal: BoundSignal, things: Sequence[Any]) -> np.ndarray:
     return np.array([signal.read(thing) for thing in things])
 
 
-def _wanted(at: np.ndarray) -> np.ndarray:
+def _steps_needed(at: np.ndarray) -> np.ndarray:
     """Return the numbers of the steps that interpolation at the times `at` [steps] needs."""
-    low, share = _lower(at.ravel())
-    return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
+    low, fraction = _lower(at.ravel())
+    return np.unique(np.concatenate([low, low[fraction > 0.0] + 1]))
 
 
 def between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -316,11 +316,11 @@ def between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarra
         wanted: step numbers of the rows, ascending.
         at: times of the results, in steps.
     """
-    low, share = _lower(at)
+    low, fraction = _lower(at)
     first = np.searchsorted(wanted, low)
     after = np.minimum(first + 1, len(wanted) - 1)
-    share = share.reshape(-1, *(1,) * (values.ndim - 1))
-    return values[first] + share * (values[after] - values[first])
+    fraction = fraction.reshape(-1, *(1,) * (values.ndim - 1))
+    return values[first] + fraction * (values[after] - values[first])
 
 
 def run(
@@ -342,20 +342,20 @@ def run(
     Returns:
         The values of each function, one array (steps, ...) each.
     """
-    given, changes = commands
-    found: list[list[Any]] = [[] for _ in reads]
+    world_commands, changes = commands
+    results: list[list[Any]] = [[] for _ in reads]
     sets, step = [set(own.tolist()) for own in wanted], 0
     for stop in np.unique(np.concatenate([*wanted, changes])).tolist():
         if stop > step:
             batch.step(stop - step)
             step = stop
-        for values, own, read in zip(found, sets, reads):
+        for values, own, read in zip(results, sets, reads):
             if stop in own:
                 values.append(read())
         if stop in changes:
-            for thing, own in zip(things, given):
+            for thing, own in zip(things, world_commands):
                 own.give(thing, stop)
-    return [np.array(own) for own in found]
+    return [np.array(own) for own in results]
 
 
 def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -> np.ndarray:

@@ -88,15 +88,15 @@ def of_coloured_noise(
         noise = without_starts(noise)
         return noise - J @ (inverse @ (J.T @ noise))
 
-    given = residuals[:own, None]
-    target = _likeness(given, rows.kind, signals)[:, 0]
+    real = residuals[:own, None]
+    target = _likeness(real, rows.kind, signals)[:, 0]
     likeness = np.clip(target, 0.0, None)
     for _ in range(_ROUNDS):
-        shown = _likeness(drawn(np.tanh(likeness)), rows.kind, signals)
-        likeness = np.clip(likeness + target - shown.mean(axis=1), 0.0, _MOST)
-    colours = np.tanh(np.clip(likeness + shown.std(axis=1), 0.0, _MOST))
+        simulated = _likeness(drawn(np.tanh(likeness)), rows.kind, signals)
+        likeness = np.clip(likeness + target - simulated.mean(axis=1), 0.0, _MOST)
+    colours = np.tanh(np.clip(likeness + simulated.std(axis=1), 0.0, _MOST))
     squares = _squares(drawn(colours), rows.kind, signals)
-    variance = _squares(given, rows.kind, signals)[:, 0] / np.maximum(squares.mean(axis=1), 1e-300)
+    variance = _squares(real, rows.kind, signals)[:, 0] / np.maximum(squares.mean(axis=1), 1e-300)
     middle, total = priors.T @ priors, variance @ squares
     for at in signals:
         kind = rows.kind[at[0]]

@@ -115,15 +115,15 @@ class Predictor:
         self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None
     ) -> tuple[Predictor, Sequence[np.ndarray] | None]:
         """Return a predictor of the windows with these indices, and the offsets of the windows."""
-        part, first, found = copy(self), 0, []
+        part, first, selected = copy(self), 0, []
         for k, windows in enumerate(self.windows):
             at = numbers[(numbers >= first) & (numbers < first + len(windows))] - first
             first += len(windows)
             if len(at):
-                found.append((self.recordings[k], [windows[n] for n in at], k, at))
-        part.recordings, part.windows = [one[0] for one in found], [one[1] for one in found]
+                selected.append((self.recordings[k], [windows[n] for n in at], k, at))
+        part.recordings, part.windows = [s[0] for s in selected], [s[1] for s in selected]
         part._find_order()
-        return part, offsets and [offsets[k][at] for *_, k, at in found]
+        return part, offsets and [offsets[k][at] for *_, k, at in selected]
 
     def predict(
         self,
@@ -150,10 +150,10 @@ class Predictor:
         result = []
         size = sum(thing.nv for world in worlds for thing in world.entities.values())
         with Batch.of(worlds, 1 if size < _FOR_THREADS else None) as batch:
-            for k, (one, windows) in enumerate(zip(self.recordings, self.windows)):
+            for k, (recording, windows) in enumerate(zip(self.recordings, self.windows)):
                 batch.reset()
                 fitted = self.starts_are_fitted
-                result.append(follow(batch, one, windows, trials, together, fitted, k))
+                result.append(follow(batch, recording, windows, trials, together, fitted, k))
         return result
 
     def differences(
@@ -164,33 +164,33 @@ class Predictor:
         together: bool = False,
     ) -> np.ndarray:
         """Return predicted minus measured (trials, rows), in the order of `rows`."""
-        found = self.predict(values, offsets, together=together)
-        parts = [one.differences for own in found for one in own]
+        predictions = self.predict(values, offsets, together=together)
+        parts = [prediction.differences for own in predictions for prediction in own]
         return self._ordered([part.reshape(len(part), -1) for part in parts])
 
     def _ordered(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
         """Concatenate the blocks (..., rows) of all outputs, and sort the rows window by window."""
-        whole = np.concatenate(blocks, axis=-1)
-        return whole if self._order is None else whole[..., self._order]
+        rows = np.concatenate(blocks, axis=-1)
+        return rows if self._order is None else rows[..., self._order]
 
     def still(self) -> np.ndarray:
         """Return the differences (rows,) if each window stayed in its initial state."""
-        found = []
-        for one, windows in zip(self.recordings, self.windows):
-            state, own = np.hstack([one.q, one.v]), []
+        blocks = []
+        for recording, windows in zip(self.recordings, self.windows):
+            state, own = np.hstack([recording.q, recording.v]), []
             for window in windows:
                 count = window.last + 1 - window.first
                 samples = slice(window.first, window.last + 1)
                 still = np.tile(state[window.start], (1, count, 1))
-                own.append(state_differences(one, samples, still).ravel())
-            found.append(np.concatenate(own))
-            for signal in one.signals:
+                own.append(state_differences(recording, samples, still).ravel())
+            blocks.append(np.concatenate(own))
+            for signal in recording.signals:
                 chosen = (
-                    signal_samples(one, signal, window, self.starts_are_fitted)
+                    signal_samples(recording, signal, window, self.starts_are_fitted)
                     for window in windows
                 )
-                found.append(np.concatenate([signal.still(samples).ravel() for samples in chosen]))
-        return self._ordered(found)
+                blocks.append(np.concatenate([signal.still(samples).ravel() for samples in chosen]))
+        return self._ordered(blocks)
 
     @property
     def has_signals(self) -> bool:
@@ -200,7 +200,7 @@ class Predictor:
     def not_differentiated(self) -> str:
         """Return a kind of signal without derivatives, or "" if all kinds have derivatives."""
         signals = [own.signal for recording in self.recordings for own in recording.signals]
-        return next((one.kind for one in signals if one.rules.outputs is None), "")
+        return next((signal.kind for signal in signals if signal.rules.outputs is None), "")
 
     def rows(self) -> ResidualRows:
         """Return kind, window and signal of each entry of `differences`."""
@@ -209,11 +209,13 @@ class Predictor:
     def _blocks(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Return the kinds, windows and signals of the rows of each output, before sorting."""
         result, before, first, kinds = [], 0, 0, list(self.kinds)
-        for one, windows in zip(self.recordings, self.windows):
+        for recording, windows in zip(self.recordings, self.windows):
             counts = [np.array([w.last + 1 - w.first for w in windows])]
-            columns = [[kind for kind, own in one.columns() for _ in own]]
-            for signal in one.signals:
-                samples = [signal_samples(one, signal, w, self.starts_are_fitted) for w in windows]
+            columns = [[kind for kind, own in recording.columns() for _ in own]]
+            for signal in recording.signals:
+                samples = [
+                    signal_samples(recording, signal, w, self.starts_are_fitted) for w in windows
+                ]
                 counts.append(np.array([own.stop - own.start for own in samples]))
                 columns.append(list(signal.signal.quantities))
             for count, own in zip(counts, columns):

@@ -52,17 +52,17 @@ class Unexplained(NamedTuple):
 def unexplained(result: FitResult) -> list[Unexplained]:
     """Return the residual of each signal after a fit, the least white residual first."""
     check_arguments(unexplained, locals(), FitError)
-    found = []
+    results = []
     for trace in result.traces:
         if len(trace.time) > 2:
             signals = _signals(trace, result.traces)
-            found += [_of(trace, k, signals) for k in range(len(trace.kinds))]
-    return sorted(found, key=lambda one: (one.white, -_excess(one)))
+            results += [_of(trace, k, signals) for k in range(len(trace.kinds))]
+    return sorted(results, key=lambda one: (one.white, -_excess(one)))
 
 
 def _excess(one: Unexplained) -> float:
-    share = abs(one.autocorrelation[1]) if len(one.autocorrelation) > 1 else 0.0
-    return share / one.bound
+    correlation = abs(one.autocorrelation[1]) if len(one.autocorrelation) > 1 else 0.0
+    return correlation / one.bound
 
 
 def _signals(trace: ResidualTrace, traces: Sequence[ResidualTrace]) -> dict[str, np.ndarray]:
@@ -87,7 +87,7 @@ def _of(trace: ResidualTrace, k: int, states: Mapping[str, np.ndarray]) -> Unexp
     shares = {name: _correlation(values, residual) for name, values in states.items()}
     related = max(shares, key=lambda name: abs(shares[name]), default="")
     correlation = shares.get(related, 0.0)
-    shown = states.get(related.removeprefix("sign of "), np.zeros(len(residual)))
+    quantity = states.get(related.removeprefix("sign of "), np.zeros(len(residual)))
     return Unexplained(
         trace.name,
         trace.labels[k],
@@ -98,7 +98,7 @@ def _of(trace: ResidualTrace, k: int, states: Mapping[str, np.ndarray]) -> Unexp
         float(bound),
         related if abs(correlation) > bound else "",
         correlation,
-        np.array([shown, residual]),
+        np.array([quantity, residual]),
     )
 
 
@@ -110,27 +110,29 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
 def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
     """Return the autocorrelation by lag, over pairs of samples in the same window."""
     longest = int(np.bincount(window).max())
-    own, found = residual - residual.mean(), []
+    own, products = residual - residual.mean(), []
     for lag in range(min(_LAGS + 1, longest)):
         same = window[lag:] == window[: len(window) - lag]
-        found.append(np.mean((own[lag:] * own[: len(own) - lag])[same]))
-    return np.array(found) / (found[0] if found[0] > 0.0 else 1.0)
+        products.append(np.mean((own[lag:] * own[: len(own) - lag])[same]))
+    return np.array(products) / (products[0] if products[0] > 0.0 else 1.0)
 
 
 def draw_unexplained(result: FitResult, path: str | Path) -> None:
     """Draw autocorrelations of the least white residuals, and residuals against related signals."""
-    shown = unexplained(result)[:_SIGNALS_SHOWN]
-    figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
-    for row, one in enumerate(shown):
-        left, right = (figure.add_subplot(len(shown), 2, 2 * row + k) for k in (1, 2))
-        left.bar(np.arange(len(one.autocorrelation)), one.autocorrelation, color=_COLOUR)
-        left.axhspan(-one.bound, one.bound, color=_FAINT, alpha=0.5, lw=0)
+    drawn = unexplained(result)[:_SIGNALS_SHOWN]
+    figure = new_figure(8.0, 2.6 * len(drawn) + 0.4)
+    for row, signal in enumerate(drawn):
+        left, right = (figure.add_subplot(len(drawn), 2, 2 * row + k) for k in (1, 2))
+        left.bar(np.arange(len(signal.autocorrelation)), signal.autocorrelation, color=_COLOUR)
+        left.axhspan(-signal.bound, signal.bound, color=_FAINT, alpha=0.5, lw=0)
         left.set(xlabel="lag [samples]", ylabel="autocorrelation")
-        title = f"{one.recording}: {one.kind.replace('_', ' ')} of {one.signal}"
+        title = f"{signal.recording}: {signal.kind.replace('_', ' ')} of {signal.signal}"
         left.set_title(title, fontsize=8, loc="left")
-        right.plot(*one.pairs, ".", ms=2.0, color=_COLOUR)
-        right.set_xlabel(f"{one.related or 'no signal'} ({one.correlation:+.2f})".replace("_", " "))
-        right.set_ylabel(f"residual [{result.units[one.kind]}]")
+        right.plot(*signal.pairs, ".", ms=2.0, color=_COLOUR)
+        right.set_xlabel(
+            f"{signal.related or 'no signal'} ({signal.correlation:+.2f})".replace("_", " ")
+        )
+        right.set_ylabel(f"residual [{result.units[signal.kind]}]")
         for axes in (left, right):
             axes.title.set_parse_math(False)
             style(axes)

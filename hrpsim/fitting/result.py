@@ -52,14 +52,14 @@ def undetermined_of(
         names: names of the p parameters.
     """
     _, sizes, directions = np.linalg.svd(J, full_matrices=False)
-    found = []
+    combinations = []
     for size, direction in zip(sizes[::-1], directions[::-1]):
         unseen = size <= SINGULAR * sizes[0]
         loose = np.inf if unseen else np.sqrt(direction @ covariance @ direction)
         if loose > _LOOSE:
             parts = {n: float(c) for n, c in zip(names, direction) if abs(c) > 0.2}
-            found.append(Undetermined(parts, float(loose)))
-    return tuple(found)
+            combinations.append(Undetermined(parts, float(loose)))
+    return tuple(combinations)
 
 
 def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
@@ -106,7 +106,7 @@ class ResidualTrace(NamedTuple):
         result = np.zeros(3)
         for k in self.ways():
             rate = _VELOCITY_OF[self.kinds[k]], self.labels[k]
-            columns = [n for n, one in enumerate(zip(self.kinds, self.labels)) if one == rate]
+            columns = [n for n, column in enumerate(zip(self.kinds, self.labels)) if column == rate]
             steady = ways[:, k].copy()
             for n in columns:
                 steady -= elapsed * self.measured[before, n]
@@ -223,8 +223,10 @@ class FitResult:
                 and (columns := [k for k, own in enumerate(trace.kinds) if own == kind])
             ]
             if parts:
-                both = (np.concatenate([np.ravel(one) for one in side]) for side in zip(*parts))
-                before, after = (float(np.sqrt(np.mean(side**2))) for side in both)
+                both = (
+                    np.concatenate([np.ravel(array) for array in values]) for values in zip(*parts)
+                )
+                before, after = (float(np.sqrt(np.mean(values**2))) for values in both)
                 result[kind] = before, after
         return result
 
@@ -238,12 +240,12 @@ class FitResult:
         for trace in self.traces:
             if trace.held_out == held_out and len(trace.time):
                 spread = trace.measured.var(axis=0) * len(trace.time)
-                rest = (trace.after**2).sum(axis=0)
-                for kind, own in zip(trace.kinds, np.transpose([rest, spread])):
+                remaining = (trace.after**2).sum(axis=0)
+                for kind, own in zip(trace.kinds, np.transpose([remaining, spread])):
                     sums[kind] = sums.get(kind, np.zeros(2)) + own
         return {
-            kind: float(1.0 - rest / spread)
-            for kind, (rest, spread) in sums.items()
+            kind: float(1.0 - remaining / spread)
+            for kind, (remaining, spread) in sums.items()
             if kind != "base_rotation" and spread > 0.0
         }
 
@@ -268,8 +270,8 @@ class FitResult:
 
     def verdict(self) -> str:
         """Summarise the explained fraction of the motion and the undetermined parameters."""
-        share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
-        text = f"The model explains {share:.3g} % of the measured motion"
+        fitted, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
+        text = f"The model explains {fitted:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):
             text += f", and {other:.3g} % of what was held out"
         words = [f"{text}."]
@@ -283,7 +285,7 @@ class FitResult:
                 "A right model explains more: see `unexplained`, and compare signs, offsets, delays"
                 " and the order of joints."
             )
-        for kind in self._unlike():
+        for kind in self._poorly_explained():
             words.append(f"{kind} is hardly explained: compare units, signs and frames.")
         if not self.reached:
             words.append("The least squares were not reached: there are no intervals.")
@@ -296,14 +298,16 @@ class FitResult:
             words += [f"{', '.join(names)} {why}."] if names else []
         return " ".join(words)
 
-    def _unlike(self) -> list[str]:
+    def _poorly_explained(self) -> list[str]:
         """Return the kinds of signal quantities that the model hardly explains."""
         shares = self.shares().items()
-        return [kind for kind, share in shares if kind not in KINDS and share < _LEAST_OF_SIGNAL]
+        return [
+            kind for kind, fraction in shares if kind not in KINDS and fraction < _LEAST_OF_SIGNAL
+        ]
 
     def _loose(self) -> list[str]:
         """Return the names of the parameters in undetermined combinations."""
-        return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
+        return list(dict.fromkeys(name for group in self.undetermined for name in group.parts))
 
     def _correlated(self) -> dict[str, Any]:
         """Return the correlations above 0.9 in magnitude, by pairs of names."""
@@ -315,7 +319,7 @@ class FitResult:
 
     def report(self) -> dict[str, Any]:
         """Return the result as plain data that can be written as JSON."""
-        found: dict[str, Any] = {
+        data: dict[str, Any] = {
             "verdict": self.verdict(),
             "parameters": {
                 name: {
@@ -326,28 +330,28 @@ class FitResult:
                 for k, name in enumerate(self.names)
             },
         }
-        found["inertias"] = {
+        data["inertias"] = {
             link: {key: np.round(array, 9).tolist() for key, array in own.items()}
             for link, own in self.inertias.items()
         }
         for held_out, key in ((False, "error"), (True, "held_out_error")):
-            found[key] = {
+            data[key] = {
                 f"{kind} [{self.units[kind]}]": {"before": _rounded(a), "after": _rounded(b)}
                 for kind, (a, b) in self.errors(held_out).items()
             }
-        found["explained_variance"] = {
-            kind: _rounded(share) for kind, share in self.shares().items()
+        data["explained_variance"] = {
+            kind: _rounded(fraction) for kind, fraction in self.shares().items()
         }
-        found["correlated"] = self._correlated()
-        found["derivatives"] = self.derivatives
-        found["at_bound"] = list(self.at_bound)
-        found["moved_by_step"] = list(self.moved_by_step)
-        found["without_effect"] = list(self.without_effect)
-        found["undetermined"] = [
-            " ".join(f"{share:+.2f} {name}" for name, share in one.parts.items())
-            for one in self.undetermined
+        data["correlated"] = self._correlated()
+        data["derivatives"] = self.derivatives
+        data["at_bound"] = list(self.at_bound)
+        data["moved_by_step"] = list(self.moved_by_step)
+        data["without_effect"] = list(self.without_effect)
+        data["undetermined"] = [
+            " ".join(f"{weight:+.2f} {name}" for name, weight in combination.parts.items())
+            for combination in self.undetermined
         ]
-        return {key: value for key, value in found.items() if value}
+        return {key: value for key, value in data.items() if value}
 
 
 def _rounded(value: float) -> float:

@@ -74,8 +74,8 @@ def sensitivities(
         for numbers in np.split(np.arange(count), range(size, count, size))
     ]
     find = partial(_of_part, values, shares, with_starts)
-    found = list((map if pool is None else pool.map)(find, *zip(*parts)))
-    *arrays, refused = zip(*found)
+    results = list((map if pool is None else pool.map)(find, *zip(*parts)))
+    *arrays, refused = zip(*results)
     slopes, by_starts, known = map(np.concatenate, arrays)
     return Sensitivities(slopes, by_starts, known, next(filter(None, refused), ""))
 
@@ -95,12 +95,12 @@ def _of_part(
     )
     parts, known = [], []
     tangent = _Tangent(world, values, shares, width, predictor.starts_are_fitted)
-    for k, (one, windows) in enumerate(zip(predictor.recordings, predictor.windows)):
+    for k, (bound, windows) in enumerate(zip(predictor.recordings, predictor.windows)):
         world.restore(first)
         tangent.begin_recording()
         for number, window in enumerate(windows):
             offset = None if offsets is None else offsets[k][number]
-            slopes, sound = tangent.follow(one.with_encoders(values), window, offset)
+            slopes, sound = tangent.follow(bound.with_encoders(values), window, offset)
             parts.append(slopes)
             known.append(np.full(len(slopes), sound))
     by_parameters, by_starts = np.split(np.concatenate(parts), [tangent.count], axis=1)
@@ -143,13 +143,15 @@ class _Tangent:
         for _ in range(count):
             self._done += 1
             if self._sound:
-                wanted = tuple(kind for kind, steps in self._wanted.items() if self._done in steps)
+                kinds = tuple(
+                    kind for kind, steps in self._output_steps.items() if self._done in steps
+                )
                 try:
-                    found = world.linearize((), parameters=self._paths, outputs=wanted, margin=None)
-                    self._differentiate_outputs(found.outputs)
+                    slopes = world.linearize((), parameters=self._paths, outputs=kinds, margin=None)
+                    self._differentiate_outputs(slopes.outputs)
                     self._past = [S[self._nv :].copy(), *self._past[:2]]
-                    S[:] = found.A @ S
-                    S[:, : self.count] += found.C @ self._shares
+                    S[:] = slopes.A @ S
+                    S[:, : self.count] += slopes.C @ self._shares
                 except WorldError as error:
                     self.refused, self._sound = str(error), False
             world.step()
@@ -164,14 +166,14 @@ class _Tangent:
                 name: slice(names.index(name), names.index(name) + names.count(name))
                 for name in dict.fromkeys(names)
             }
-        found = outputs.A @ self._S
-        found[:, : self.count] += outputs.C @ self._shares
-        now, *past = self._S[self._nv :], *self._past
+        slopes = outputs.A @ self._S
+        slopes[:, : self.count] += outputs.C @ self._shares
+        present, *past = self._S[self._nv :], *self._past
         ahead = outputs.A[:, self._nv :] @ (
-            _AHEAD[0] * now + sum(map(np.multiply, _AHEAD[1:], past))
+            _AHEAD[0] * present + sum(map(np.multiply, _AHEAD[1:], past))
         )
         rows = self._rows[outputs.names].items()
-        self._outputs = {name: found[own] for name, own in rows}
+        self._outputs = {name: slopes[own] for name, own in rows}
         self._ahead = {name: ahead[own] for name, own in rows}
 
     def follow(
@@ -183,26 +185,26 @@ class _Tangent:
         at = self._begin(thing, one, window, offset)
         settings = [[signal.settings(self._values)] for signal in one.signals]
         plan = plan_of(one, window, settings, world.time_step, self._fitted)
-        self._wanted = {kind: set() for kind in OUTPUTS}
+        self._output_steps = {kind: set() for kind in OUTPUTS}
         for signal, steps in zip(one.signals, plan.wanted[1:]):
             for kind in signal.signal.rules.outputs or ():
-                self._wanted[kind].update(steps.tolist())
+                self._output_steps[kind].update(steps.tolist())
         reads = [lambda: np.concatenate([state_of(thing), self._S[at].ravel()])]
         reads += [partial(self._read, thing, signal, at) for signal in one.signals]
         delay = command_delay(self._values, one)
         commands = commands_of([one.recording], begin_time, plan.last, world.time_step, [delay])
         states, *raws = run(self, [thing], plan.wanted, commands, reads)
-        whole = between(states, plan.wanted[0], plan.states)
-        q, _, S = np.split(whole, [one.q.shape[1], one.q.shape[1] + thing.nv], axis=1)
+        predicted = between(states, plan.wanted[0], plan.states)
+        q, _, S = np.split(predicted, [one.q.shape[1], one.q.shape[1] + thing.nv], axis=1)
         S = S.reshape(len(q), 2 * thing.nv, -1)
-        found = [_differentials(one, slice(window.first, window.last + 1), q, S)]
+        blocks = [_differentials(one, slice(window.first, window.last + 1), q, S)]
         parts = zip(one.signals, settings, raws, plan.wanted[1:], plan.signals)
         for signal, (setting,), raw, known, steps in parts:
             if steps.size:
                 values = between(raw, known, steps[0])
-                found.append(signal.differentials(values[:, :, 0], values[:, :, 1:], setting))
+                blocks.append(signal.differentials(values[:, :, 0], values[:, :, 1:], setting))
         width = self.count + self._width
-        return np.concatenate([own.reshape(-1, width) for own in found]), self._sound
+        return np.concatenate([own.reshape(-1, width) for own in blocks]), self._sound
 
     def _begin(self, thing, one: BoundRecording, window: Window, offset) -> np.ndarray:
         """Set a robot or body to the start of a window. Return the indices of its state in S."""

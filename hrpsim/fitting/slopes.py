@@ -87,10 +87,10 @@ class Slopes:
 
         If sensitivities are valid only in some rows, the text gives the fraction of these rows.
         """
-        share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
-        exact = "exact" if self.sound.all() else share
-        found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
-        return found | ({"a step that is not differentiated": self.reason} if self.reason else {})
+        partly = f"exact in {self.sound.mean():.0%} of the rows, else differences"
+        exact = "exact" if self.sound.all() else partly
+        methods = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
+        return methods | ({"a step that is not differentiated": self.reason} if self.reason else {})
 
     @property
     def of_starts(self) -> bool:
@@ -108,21 +108,23 @@ class Slopes:
         slopes = self._by_worlds(self._predictor, u, np.ones(len(u), dtype=bool), None, base)
         if not self.exact.any():
             return slopes
-        found = sensitivities(self._predictor, *self._given(u), None, False, self.pool)
+        derivatives = sensitivities(
+            self._predictor, *self._values_and_slopes(u), None, False, self.pool
+        )
         right = slopes[:, self.exact] * weights[:, None]
-        wrong = found.by_parameters * weights[:, None] - right
+        wrong = derivatives.by_parameters * weights[:, None] - right
         count = self._window[-1] + 1
         sizes, errors = np.zeros((2, count, right.shape[1]))
         np.add.at(sizes, self._window, right**2)
         np.add.at(errors, self._window, wrong**2)
         allowed = np.maximum(_AGREES**2 * sizes, _NOTICED**2 * sizes.mean(axis=0))
         agrees = (errors <= allowed).all(axis=1)
-        self.sound = agrees[self._window] & found.known
-        self.reason = found.refused
+        self.sound = agrees[self._window] & derivatives.known
+        self.reason = derivatives.refused
         if self.sound.mean() < _USEFUL:
             self.exact[:] = False
         else:
-            slopes[np.ix_(self.sound, self.exact)] = found.by_parameters[self.sound]
+            slopes[np.ix_(self.sound, self.exact)] = derivatives.by_parameters[self.sound]
         return slopes
 
     def at(
@@ -140,13 +142,13 @@ class Slopes:
         slopes = np.zeros((len(base), len(u)))
         others = active & ~self.exact
         slopes[:, others] = self._by_worlds(self._predictor, u, others, offsets, base)
-        values, shares = self._given(u)
+        values, shares = self._values_and_slopes(u)
         if not self.exact.any():
             by_starts = Starts(self._predictor, offsets).differentiate(values) if starts else None
             return SlopeValues(slopes[:, active], by_starts)
-        found = sensitivities(self._predictor, values, shares, offsets, starts, self.pool)
-        slopes[:, self.exact] = found.by_parameters
-        by_starts, left = found.by_starts, ~(self.sound & found.known)
+        derivatives = sensitivities(self._predictor, values, shares, offsets, starts, self.pool)
+        slopes[:, self.exact] = derivatives.by_parameters
+        by_starts, left = derivatives.by_starts, ~(self.sound & derivatives.known)
         if left.any():
             numbers = np.unique(self._window[left])
             part, own = self._predictor.only(numbers, offsets)
@@ -157,17 +159,17 @@ class Slopes:
                 by_starts[left] = Starts(part, own).differentiate(values)
         return SlopeValues(slopes[:, active], by_starts if starts else None)
 
-    def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    def _values_and_slopes(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Return the value at each path, and its derivatives with respect to u."""
         unknowns, shares = self._unknowns, {}
         values = unknowns.by_path(u)
         column = np.cumsum(self.exact) - 1
         for k in np.flatnonzero(self.exact):
             for path in unknowns.paths[k]:
-                share = values[path] if unknowns.log[k] else unknowns.unit[k]
+                slope = values[path] if unknowns.log[k] else unknowns.unit[k]
                 if path.endswith("_factor"):  # World.linearize uses relative changes
-                    share /= values[path]
-                shares[path] = share * (np.arange(self.exact.sum()) == column[k])
+                    slope /= values[path]
+                shares[path] = slope * (np.arange(self.exact.sum()) == column[k])
         return values, shares
 
     def _by_worlds(
@@ -187,10 +189,10 @@ class Slopes:
         values = [self._unknowns.by_path(each) for each in us]
         offsets_of = None if offsets is None else [offsets] * len(us)
         if self.pool is None:
-            found = predictor.differences(values, offsets_of)
+            differences = predictor.differences(values, offsets_of)
         else:
-            found = _in_processes(self.pool, predictor, values, offsets_of)
-        return ((found - base) / changes[wanted, None]).T
+            differences = _in_processes(self.pool, predictor, values, offsets_of)
+        return ((differences - base) / changes[wanted, None]).T
 
 
 def _in_processes(
@@ -216,5 +218,5 @@ def _in_processes(
         )
         for part in parts
     ]
-    found = np.concatenate([task.result() for task in tasks])
-    return found[np.argsort(np.concatenate(parts))]
+    differences = np.concatenate([task.result() for task in tasks])
+    return differences[np.argsort(np.concatenate(parts))]

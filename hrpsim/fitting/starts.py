@@ -35,8 +35,8 @@ class Starts:
     def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None) -> None:
         self._predictor = predictor
         self.offsets = list(offsets or []) or [
-            np.zeros((len(windows), 2 * one.v.shape[1]))
-            for windows, one in zip(predictor.windows, predictor.recordings)
+            np.zeros((len(windows), 2 * recording.v.shape[1]))
+            for windows, recording in zip(predictor.windows, predictor.recordings)
         ]
         window = predictor.rows().window
         ends = np.searchsorted(window, np.arange(window[-1] + 2))
@@ -101,8 +101,8 @@ class Starts:
         Returns:
             (remaining differences (rows,), degrees of freedom of each row (rows,), from 0 to 1).
         """
-        rest = self.without((differences * weights)[:, None])[:, 0] / weights
-        return rest, 1.0 - self._leverage
+        remaining = self.without((differences * weights)[:, None])[:, 0] / weights
+        return remaining, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
         """Change the initial states as long as the weighted residuals (rows,) decrease.
@@ -114,7 +114,7 @@ class Starts:
         before = np.array([np.sum(weighted[rows] ** 2) for rows in self._rows])
         shares = np.ones(len(steps))
         for k in range(_HALVINGS + 2):
-            moves = [share * step for share, step in zip(shares, steps)]
+            moves = [fraction * step for fraction, step in zip(shares, steps)]
             self.offsets = [
                 own + np.array(moves[end - len(own) : end]) for own, end in zip(first, ends)
             ]

@@ -41,7 +41,7 @@ def moves_at_half_step(
         J: derivatives (rows + priors, p) of the weighted differences, then of the priors.
     """
     finer = copy(predictor)
-    finer.recordings = [_at_half_step(one) for one in predictor.recordings]
+    finer.recordings = [_at_half_step(recording) for recording in predictor.recordings]
     try:
         step = predictor.scenario.world_of(values, seed=0)[0].time_step
         fine = finer.differences([{**values, _PATH: 0.5 * step}], [offsets])[0]

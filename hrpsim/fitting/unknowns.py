@@ -68,20 +68,22 @@ class Unknowns:
         self.names = list(given)
         self.paths: list[tuple[str, ...]] = []
         ends, starts, self.log, priors = [], [], [], []
-        for name, one in given.items():
-            if not isinstance(one, Unknown):
-                given_by_name = isinstance(one, Mapping)
+        for name, unknown in given.items():
+            if not isinstance(unknown, Unknown):
+                given_by_name = isinstance(unknown, Mapping)
                 if given_by_name:
-                    require_names("key", one, Unknown.__dataclass_fields__, FitError, where=name)
-                one = Unknown(**one) if given_by_name else Unknown(one)
-            paths = _expanded(name, one.paths, known) or (name,)
+                    require_names(
+                        "key", unknown, Unknown.__dataclass_fields__, FitError, where=name
+                    )
+                unknown = Unknown(**unknown) if given_by_name else Unknown(unknown)
+            paths = _expanded(name, unknown.paths, known) or (name,)
             kind = _kind_of(paths, known, recordings)
             self.paths.append(paths)
-            low, high, log = _bounds(name, one, kind)
+            low, high, log = _bounds(name, unknown, kind)
             ends.append((low, high))
-            starts.append(float(one.start))
+            starts.append(float(unknown.start))
             self.log.append(log)
-            priors.append(one.prior)
+            priors.append(unknown.prior)
         self.start = np.array(starts)
         self.low, self.high = np.array(ends).T
         width = np.where(self.log, np.inf, self.high - self.low)
@@ -163,15 +165,15 @@ def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -
 
     Raises FitError if a pattern matches no path.
     """
-    found: dict[str, None] = {}
+    matches: dict[str, None] = {}
     for path in paths:
         fitting = [path]
         if any(sign in path for sign in "*?["):
-            fitting = [one for one in known if fnmatchcase(one, path)]
+            fitting = [candidate for candidate in known if fnmatchcase(candidate, path)]
         if not fitting:
             raise FitError(f"{name}: no parameter fits the pattern {path!r}")
-        found |= dict.fromkeys(fitting)
-    return tuple(found)
+        matches |= dict.fromkeys(fitting)
+    return tuple(matches)
 
 
 def _kind_of(

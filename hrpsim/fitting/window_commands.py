@@ -54,13 +54,13 @@ def commands_of(
         return [], np.zeros(0, dtype=int)
     changes = np.zeros(steps, dtype=bool)
     changes[0] = True
-    found: dict[tuple[int, float], Commands] = {}
-    keys = [(id(given), delay) for given, delay in zip(recordings, delays)]
-    for key, given in zip(keys, recordings):
-        if key not in found:
-            found[key], own = _commands(given, begin, steps, time_step, key[1])
+    commands: dict[tuple[int, float], Commands] = {}
+    keys = [(id(recording), delay) for recording, delay in zip(recordings, delays)]
+    for key, recording in zip(keys, recordings):
+        if key not in commands:
+            commands[key], own = _commands(recording, begin, steps, time_step, key[1])
             changes[1:] |= own
-    return [found[key] for key in keys], np.flatnonzero(changes)
+    return [commands[key] for key in keys], np.flatnonzero(changes)
 
 
 def _commands(
@@ -69,7 +69,7 @@ def _commands(
     """Return the commands of a window, and whether commands change at each step but the first."""
     columns = {key: getattr(given, f"command_{key}") for key in COMMANDS}
     columns = {key: array for key, array in columns.items() if array is not None}
-    time, whole = given.command_time, np.hstack([*columns.values()])
+    time, table = given.command_time, np.hstack([*columns.values()])
     assert time is not None
     ends = begin + time_step * np.arange(steps + 1)
     over, first = np.zeros(steps), None
@@ -78,12 +78,12 @@ def _commands(
         until = np.append(time[1:], 2.0 * time[-1] - time[-2])[stamp]
         over = np.maximum(until - ends[:-1], 0.0)
         at = time[stamp] - delay
-        means = np.transpose([np.interp(at, time, column) for column in whole.T])
+        means = np.transpose([np.interp(at, time, column) for column in table.T])
         if given.command_positions is not None:
             targets = given.command_positions[:-1].T
             first = np.array([np.interp(begin - delay, time[1:], own) for own in targets])
     else:
-        means = _step_means(time, whole, ends - delay)
+        means = _step_means(time, table, ends - delay)
     before, after = means[:-1], means[1:]
     new = ((before != after) & ~np.isnan([before, after]).all(axis=0)).any(axis=1)
     parts = dict(zip(columns, np.split(means, len(columns), axis=1)))

@@ -123,9 +123,9 @@ class PythonClasses:
         """Return the attributes of a base class, given the parts of its dotted name."""
         if names == ["object"]:
             return {}
-        whole = self._of_class(self._top(names[0], where))
+        attributes = self._of_class(self._top(names[0], where))
         prefix = "".join(f"{name}." for name in names[1:])
-        return {k.removeprefix(prefix): v for k, v in whole.items() if k.startswith(prefix)}
+        return {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
 
     def _top(self, name: str, where: str) -> _Place:
         if name in self._own:

@@ -40,15 +40,15 @@ def joints_in_order(path: Path) -> list[str]:
     for joint in joints:
         below[joint.parent].append(joint)
     children = {joint.child for joint in joints}
-    found: dict[str, None] = {}
-    waiting = [one for link in below if link not in children for one in _last_first(below[link])]
+    visited: dict[str, None] = {}
+    waiting = [j for link in below if link not in children for j in _last_first(below[link])]
     while waiting:
         joint = waiting.pop()
-        if joint.name not in found:
-            found[joint.name] = None
+        if joint.name not in visited:
+            visited[joint.name] = None
             waiting += _last_first(below[joint.child])
     fixed = {joint.name for joint in joints if joint.kind == _FIXED}
-    return [name for name in found if name not in fixed]
+    return [name for name in visited if name not in fixed]
 
 
 def _texts(element) -> list[str]:

@@ -51,14 +51,14 @@ def joint_like(m, read: MjcfModel) -> list[int]:
         m: a mujoco.MjModel.
         read: the same model, read by the reader of MJCF.
     """
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for k in acting_actuators(m):
         part = _driven_joints(m, k)
         if _is_joint_like(m, read, k, part):
-            others = found.setdefault(part[0][0], [])
+            others = groups.setdefault(part[0][0], [])
             if not others or (len(others) == 1 and _is_damper(m, others[0], k)):
                 others.append(k)
-    return sorted(k for group in found.values() for k in group)
+    return sorted(k for group in groups.values() for k in group)
 
 
 def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
@@ -124,7 +124,7 @@ def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[t
             (name,) = tree.joints[joints[0][0]]
             if name in robot.model.command_interfaces:
                 inputs = _inputs(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
-                result += [(at, names.index(name), *law) for at, *law in inputs]
+                result += [(at, names.index(name), *command) for at, *command in inputs]
     return result
 
 
@@ -161,7 +161,7 @@ def _inputs(m, k: int, gear: float) -> list[_Input]:
     else:
         laws = [_affine_input(m, k, kind, gear)]
     laws = laws[: _entry(m, "actuator_ctrlnum", k, 1)]
-    return [(at, *law, *_bounds(m, at)) for at, law in enumerate(laws, first)]
+    return [(at, *command, *_bounds(m, at)) for at, command in enumerate(laws, first)]
 
 
 def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]:
@@ -174,12 +174,12 @@ def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]
         b0 = b1 = b2 = 0.0
     kp, kd = -b1 * gear * gear, -b2 * gear * gear
     if kp > 0.0:
-        field, unit = 0, kp
+        field, divisor = 0, kp
     elif kd > 0.0 and np.isclose(gain, -b2):
-        field, unit = 1, kd
+        field, divisor = 1, kd
     else:
-        field, unit = 2, 1.0
-    return field, gain * gear / unit, b0 * gear / unit
+        field, divisor = 2, 1.0
+    return field, gain * gear / divisor, b0 * gear / divisor
 
 
 def _bounds(m, at: int) -> tuple[float, float]:

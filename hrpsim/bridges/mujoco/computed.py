@@ -93,9 +93,9 @@ class ComputedFields:
 
         Recompute the fields that the script still refers to.
         """
-        now = self._now
-        now["_current"], now["_is_behind"] = fields.STATE, False
-        now["_is_sensed_before"] = None
+        values = self._now
+        values["_current"], values["_is_behind"] = fields.STATE, False
+        values["_is_sensed_before"] = None
         if need := self._need():
             self._forward(need)
 
@@ -106,13 +106,13 @@ class ComputedFields:
         """
         need, lent, alone, is_sensed = self._least, self._lent, self._alone, False
         if lent:
-            kept = []
-            for one, count in zip(lent, references(lent)):
-                need = one[0] if one[0] > need else need
-                is_sensed = is_sensed or one[0] == fields.SENSORS
+            still_lent = []
+            for field, count in zip(lent, references(lent)):
+                need = field[0] if field[0] > need else need
+                is_sensed = is_sensed or field[0] == fields.SENSORS
                 if count > alone:
-                    kept.append(one)
-            self._now["_lent"] = kept
+                    still_lent.append(field)
+            self._now["_lent"] = still_lent
             if need == fields.POSES and is_sensed:
                 need = fields.VELOCITIES
         return need
@@ -126,8 +126,8 @@ class ComputedFields:
 
     def _is_lent(self, array: np.ndarray) -> bool:
         """Return whether the script has read an array and still refers to it."""
-        for _, one in self._lent:  # a loop takes half the time of any()
-            if one is array:
+        for _, lent in self._lent:  # a loop takes half the time of any()
+            if lent is array:
                 return True
         return False
 
@@ -172,9 +172,9 @@ class ComputedFields:
             self._native.time = self._before_time
             self._sense()
         self._now["_current"], self._now["_is_sensed_before"] = fields.STATE, True
-        held = [need for need, _ in self._lent if need != fields.SENSORS]
-        if held:
-            self._compute(max(held))
+        levels = [need for need, _ in self._lent if need != fields.SENSORS]
+        if levels:
+            self._compute(max(levels))
 
     def _sense(self) -> None:
         m, native = self.model.native, self._native
@@ -188,9 +188,9 @@ class ComputedFields:
         if need == fields.SENSORS:
             self._sense()
         elif self._is_sensed_before:
-            kept = native.sensordata.copy()
+            sensordata = native.sensordata.copy()
             forward(model, native, self._levels, self._current, need)
-            native.sensordata[:] = kept
+            native.sensordata[:] = sensordata
         else:
             forward(model, native, self._levels, self._current, need)
         self._now["_current"] = need

@@ -85,21 +85,21 @@ class ContactGeoms:
 
         A contact touches or transmits force, as in MuJoCo.
         """
-        found = world.contact_arrays()
-        is_closed = (found.gaps <= 0.0) | found.forces.any(axis=1)
+        arrays = world.contact_arrays()
+        is_closed = (arrays.gaps <= 0.0) | arrays.forces.any(axis=1)
         for name in ("points", "normals", "forces", "gaps"):
-            setattr(found, name, getattr(found, name)[is_closed])
+            setattr(arrays, name, getattr(arrays, name)[is_closed])
         records = world.reader.contacts.whole.contacts[: len(is_closed)][is_closed]
         on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
         sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
-        frames = _frames_along(sign * found.normals)
-        forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
+        frames = _frames_along(sign * arrays.normals)
+        forces = np.einsum("nij,nj->ni", frames, sign * arrays.forces)
         torques = np.einsum("nij,nj->ni", frames, sign * _moments(world, records))
-        columns = found.points, frames.reshape(-1, 9), forces, torques
+        columns = arrays.points, frames.reshape(-1, 9), forces, torques
         pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
         frictions, dims = self._frictions(*pairs)
         return Contacts(
-            map(MjContact, *pairs, found.gaps.tolist(), *columns, frictions, dims.tolist())
+            map(MjContact, *pairs, arrays.gaps.tolist(), *columns, frictions, dims.tolist())
         )
 
     def _frictions(self, first: list[int], second: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -188,13 +188,13 @@ def _geoms_by_link(m):
     """Return iterators over the colliding geoms of each link, in the order of its shapes."""
     unseen = [int(getattr(package().mjtGeom, name)) for name in _UNSEEN]
     paired = {*map(int, m.pair_geom1), *map(int, m.pair_geom2)}
-    found: dict[str, list[int]] = {}
+    geoms_of: dict[str, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
         solid = m.geom_contype[geom] or m.geom_conaffinity[geom] or geom in paired
         if body and solid and m.geom_type[geom] not in unseen:
-            found.setdefault(m.body(body).name or f"body{body}", []).append(geom)
-    return {link: iter(geoms) for link, geoms in found.items()}
+            geoms_of.setdefault(m.body(body).name or f"body{body}", []).append(geom)
+    return {link: iter(geoms) for link, geoms in geoms_of.items()}
 
 
 def _moments(world: World, records: np.ndarray) -> np.ndarray:
@@ -206,9 +206,9 @@ def _moments(world: World, records: np.ndarray) -> np.ndarray:
     if scene.settings["turning_friction"][0]:
         key = ["shape_a", "shape_b", "feature"]
         moments = scene.collision.moments[: scene.counts[0]["moment_count"]]
-        found = dict(zip(moments[key].tolist(), moments["impulse"] / world.time_step, strict=True))
-        for k, one in enumerate(records[key].tolist()):
-            result[k] = found.get(one, 0.0)
+        by_key = dict(zip(moments[key].tolist(), moments["impulse"] / world.time_step, strict=True))
+        for k, triple in enumerate(records[key].tolist()):
+            result[k] = by_key.get(triple, 0.0)
     return result
 
 

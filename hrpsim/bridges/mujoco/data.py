@@ -199,20 +199,20 @@ class MjData(TrialSteps, metaclass=NamesOf):
         return self.__copy__()
 
     def __reduce__(self) -> tuple:
-        return _restored, (self.model, self._after, self._native, self._kept())
+        return _restored, (self.model, self._after, self._native, self._saved())
 
     def take(self, other: MjData) -> None:
         """Copy state, inputs and results of another MjData of the same model."""
-        self._take(other._native, other._kept())
+        self._take(other._native, other._saved())
 
-    def _kept(self) -> dict[str, Any]:
+    def _saved(self) -> dict[str, Any]:
         """Compute all fields. Return the data that are not part of the mujoco.MjData."""
         self._accelerate()
         self.for_mujoco()
         mapping = self._mapping
-        kept = {name: vars(self).get(name) for name in _KEPT}
-        kept["_contact"] = None if self._inputs else self.contact
-        return kept | {"known": mapping.known, "before": mapping.before, "applied": self._applied}
+        saved = {name: vars(self).get(name) for name in _KEPT}
+        saved["_contact"] = None if self._inputs else self.contact
+        return saved | {"known": mapping.known, "before": mapping.before, "applied": self._applied}
 
     def _take(self, native: Any, kept: dict[str, Any]) -> None:
         package().mj_copyData(self._native, self.model.native, native)
@@ -315,23 +315,24 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     def _step(self) -> None:
         """Make one step."""
-        now = self._now
+        values = self._now
         self._follow_changes()
-        now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
+        values["_current"], values["_is_behind"] = fields.STATE, False
+        values["_is_sensed_before"] = None
         need = max(fields.STATE if self._after else self._need(), self._least_in_step)
         if need:
             self._forward(need)
         forces, wrenches = self._applied
-        forces[:], wrenches[:] = now["qfrc_applied"], now["xfrc_applied"]
+        forces[:], wrenches[:] = values["qfrc_applied"], values["xfrc_applied"]
         self._mapping.step()
-        now["_before_time"] = self.time
-        now["time"] += self._time_step
-        now["_contact"], now["_is_behind"], now["_is_mean"] = None, True, True
+        values["_before_time"] = self.time
+        values["time"] += self._time_step
+        values["_contact"], values["_is_behind"], values["_is_mean"] = None, True, True
         if (need == fields.DYNAMICS or self._after) and self._is_lent(self._native.qacc):
             self._accelerate()
         if self._inputs:
             self._refresh()
-        now["_is_constrained"], now["_is_located"] = False, True
+        values["_is_constrained"], values["_is_located"] = False, True
         if self._is_felt:
             self._feel()
         if self._after:

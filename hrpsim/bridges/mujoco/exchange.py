@@ -166,13 +166,13 @@ def _has_wrench(s: Exchange) -> bool:
 def _command(s: Exchange, k: Index, position: float, rate: float, effort: float) -> None:
     """Set the command of a joint, as `Robot.command` does. NaN means no position or no rate."""
     law = s.control[s.joint_v[k]]
-    held, damped = not np.isnan(position), not np.isnan(rate)
-    law.target_position = position if held else 0.0
+    has_position, damped = not np.isnan(position), not np.isnan(rate)
+    law.target_position = position if has_position else 0.0
     law.target_velocity = rate if damped else 0.0
-    law.kp = s.kp[k] if held else 0.0
-    law.kd = s.kd[k] if held or damped else 0.0
+    law.kp = s.kp[k] if has_position else 0.0
+    law.kd = s.kd[k] if has_position or damped else 0.0
     law.effort = effort
-    law.given = OWN_GAINS | EFFORTS | (held * POSITIONS) | (damped * VELOCITIES)
+    law.given = OWN_GAINS | EFFORTS | (has_position * POSITIONS) | (damped * VELOCITIES)
     law.ramp, law.ramp_steps, law.ahead = 0.0, 0, 0.0
 
 
@@ -221,11 +221,11 @@ def write_results(s: Exchange) -> int:
             s.gain_inertia[at] = _gain_inertia(s, law)
             s.qfrc_actuator[at] = law.applied - external + s.gain_inertia[at] * s.qacc[at]
     for k in range(s.actuator_forces.shape[0]):
-        one = s.actuator_forces[k]
-        s.actuator_force[one.index] = s.qfrc_actuator[one.qvel] / one.gear
+        record = s.actuator_forces[k]
+        s.actuator_force[record.index] = s.qfrc_actuator[record.qvel] / record.gear
     for k in range(s.force_sensors.shape[0]):
-        one = s.force_sensors[k]
-        s.sensordata[one.index] = s.qfrc_actuator[one.qvel] / one.gear
+        record = s.force_sensors[k]
+        s.sensordata[record.index] = s.qfrc_actuator[record.qvel] / record.gear
     for k in range(s.readings.shape[0]):
         reading = s.readings[k]
         for r in range(3):

@@ -255,8 +255,8 @@ def mjd_transitionFD(  # MuJoCo's parameters
         D: derivative of sensordata with respect to ctrl (nsensordata, nu), or None.
     """
     d._put()
-    found = transition_matrices(m, d, eps, bool(flg_centered))
-    for out, matrix in zip((A, B, C, D), found, strict=True):
+    matrices = transition_matrices(m, d, eps, bool(flg_centered))
+    for out, matrix in zip((A, B, C, D), matrices, strict=True):
         if out is not None:
             out[:] = matrix
     d._put()  # the computed values are of other states
@@ -274,8 +274,8 @@ def specification() -> type:
 def _for_facade(recompile: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(recompile, assigned=("__name__", "__doc__"), updated=())
     def call(spec: Any, m: Any, d: Any, *rest: Any, **named: Any) -> tuple[Any, Any]:
-        found = recompile(spec, native_of(m), native_of(d), *rest, **named)
-        return _with_state(d, *found) if isinstance(d, MjData) else found
+        compiled = recompile(spec, native_of(m), native_of(d), *rest, **named)
+        return _with_state(d, *compiled) if isinstance(d, MjData) else compiled
 
     return call
 
@@ -292,7 +292,7 @@ def _with_state(old: MjData, m: Any, d: Any) -> tuple[MjModel, MjData]:
 
 def _restart(d: MjData) -> None:
     d.world.reset()
-    now: dict[str, Any] = vars(d)
-    now["time"] = now["_before_time"] = d._native.time
+    attributes: dict[str, Any] = vars(d)
+    attributes["time"] = attributes["_before_time"] = d._native.time
     d._mapping.mark_unread()
     d.clear()

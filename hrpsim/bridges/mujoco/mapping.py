@@ -87,7 +87,7 @@ class RobotMapping:
         actuator_forces, force_sensors = delivered_forces(m, set(joint_qvel), taken)
         self.actuators_read = [actuator_force[0] for actuator_force in actuator_forces]
         readings = force_readings(m, robot, tree.force_sensors)
-        self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
+        self.sensors_read = [r[0] for r in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
         self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
         has_dof = joint_qvel >= 0
@@ -217,11 +217,11 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
-        shown = [k for robot in robots for k in robot.actuators_read]
+        with_reading = [k for robot in robots for k in robot.actuators_read]
         read = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
         staged = is_staged(m)
         self._readings = readings = readings_of(
-            m, staged, others.numbers, others.taken, shown, read
+            m, staged, others.numbers, others.taken, with_reading, read
         )
         self._laws = Laws(m) if readings.hidden or (staged and readings.measured) else None
         self._starts = Starts(m) if staged else None
@@ -281,8 +281,8 @@ class Mapping:
             self._laws.compute(self._data)
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
-            if found := read():
-                self._meet(found, k)
+            if code := read():
+                self._meet(code, k)
         self._world.step()
         self._refer()
         for _, write in self._kernels:
@@ -377,8 +377,8 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
     """
     dofs = [
         int(m.jnt_dofadr[number]) + k
-        for one in sources.values()
-        for number, parts in one.tree.joints.items()
+        for source in sources.values()
+        for number, parts in source.tree.joints.items()
         for k in range(len(parts))
     ]
     others = OtherForces(m, taken, dofs)

@@ -219,8 +219,8 @@ class Element:
 
     def _field(self, name: str) -> str:
         """Return MjModel's name for a field of the element."""
-        whole = [head + name for head in self._heads]
-        return next((one for one in whole if hasattr(package().MjModel, one)), name)
+        candidates = [head + name for head in self._heads]
+        return next((field for field in candidates if hasattr(package().MjModel, field)), name)
 
     def __dir__(self) -> list[str]:
         return dir(self._view)

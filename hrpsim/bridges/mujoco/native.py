@@ -46,9 +46,9 @@ def missing(name: str, cure: str) -> MissingNameError:
 @functools.cache
 def package() -> Any:
     """Return the mujoco package, even while the facade replaces the package in `import mujoco`."""
-    ours = sys.modules["mujoco"] if is_stand_in() else None
+    facade = sys.modules["mujoco"] if is_stand_in() else None
     try:
-        if ours is not None:
+        if facade is not None:
             del sys.modules["mujoco"]
         return importlib.import_module("mujoco")
     except ModuleNotFoundError as error:
@@ -56,8 +56,8 @@ def package() -> Any:
             "MuJoCo's own names need the package mujoco: pip install hrpsim[mjcf]"
         ) from error
     finally:
-        if ours is not None:
-            sys.modules["mujoco"] = ours
+        if facade is not None:
+            sys.modules["mujoco"] = facade
 
 
 def is_passed_on(name: str) -> bool:

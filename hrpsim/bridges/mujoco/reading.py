@@ -56,7 +56,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
     others = np.setdiff1d(np.arange(len(kinds)), taken)
     others = others[kinds[others] != sorts.mjtTrn.mjTRN_BODY]
     kinds[others] = sorts.mjtTrn.mjTRN_SITE
-    is_plain = not any(np.any(getattr(native, f"tendon_{what}")) for what in _OF_TENDONS)
+    is_plain = not any(np.any(getattr(native, f"tendon_{field}")) for field in _OF_TENDONS)
     return read, taken, (*_HAD, "tendon (") if is_plain else _HAD
 
 

@@ -68,9 +68,9 @@ def acceleration_sensors(m: Any) -> np.ndarray:
     """Return the indices in sensordata of the acceleration sensors that follow from qacc."""
     sorts = package().mjtSensor
     kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
-    found = np.flatnonzero(np.isin(m.sensor_type, kinds))
+    numbers = np.flatnonzero(np.isin(m.sensor_type, kinds))
     return np.array(
-        [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
+        [at for k in numbers for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
         dtype=int,
     )
 
@@ -80,14 +80,14 @@ def _unread(m, read: list[int]) -> np.ndarray:
 
     read: first indices of sensors that hrpsim reads.
     """
-    known, found = {*read, *acceleration_sensors(m).tolist()}, list[int]()
+    known, indices = {*read, *acceleration_sensors(m).tolist()}, list[int]()
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])
         if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
             continue
         if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in known:
-            found += range(at, at + int(m.sensor_dim[k]))
-    return np.array(found, dtype=int)
+            indices += range(at, at + int(m.sensor_dim[k]))
+    return np.array(indices, dtype=int)
 
 
 class Readings(NamedTuple):
@@ -128,11 +128,11 @@ def readings_of(  # many parameters: numbers of actuators and sensors by source
     """
     hidden = [k for k in taken if k not in shown]
     measured = sensors_of_actuators(m, [*numbers, *taken] if staged else hidden)
-    measured = [one for one in measured if staged or not one[2]]
+    measured = [sensor for sensor in measured if staged or not sensor[2]]
     off = np.setdiff1d(np.arange(len(m.actuator_gear)), [*numbers, *shown, *hidden])
     sensors_off = [at for at, _, is_joint in sensors_of_actuators(m, off.tolist()) if not is_joint]
-    found = _unread(m, [*read, *(at for at, *_ in measured), *sensors_off])
-    return Readings(hidden, measured, off, sensors_off, found)
+    unread = _unread(m, [*read, *(at for at, *_ in measured), *sensors_off])
+    return Readings(hidden, measured, off, sensors_off, unread)
 
 
 def force_readings(m, robot: Robot, names: dict[int, str]) -> list[tuple]:
@@ -200,11 +200,11 @@ def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, boo
 
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
     """Write sensordata at `indices` for the accelerations qacc. Velocities must be up to date."""
-    kept = data.sensordata.copy()
+    readings = data.sensordata.copy()
     package().mj_rnePostConstraint(m, data)  # mj_sensorAcc takes the results of any call before
     package().mj_sensorAcc(m, data)
-    kept[indices] = data.sensordata[indices]
-    data.sensordata[:] = kept
+    readings[indices] = data.sensordata[indices]
+    data.sensordata[:] = readings
 
 
 def levels_of(m: Any) -> Levels:

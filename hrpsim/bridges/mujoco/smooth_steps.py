@@ -145,10 +145,10 @@ class Laws(SmoothSteps):
             numbers: the actuators.
             sensors: see `sensors_of_actuators`.
         """
-        found = self._data
-        data.actuator_force[numbers] = found.actuator_force[numbers]
+        computed = self._data
+        data.actuator_force[numbers] = computed.actuator_force[numbers]
         for at, number, is_joint in sensors:
-            source = found.qfrc_actuator if is_joint else found.actuator_force
+            source = computed.qfrc_actuator if is_joint else computed.actuator_force
             data.sensordata[at] = source[number]
 
 

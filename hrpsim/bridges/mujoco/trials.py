@@ -61,13 +61,13 @@ class TrialSteps(ComputedFields):
     def _contacts_of_state(self) -> Contacts:
         self._accelerate()
         native = self._native
-        kept = {n: getattr(native, n).copy() for n in (*RESULTS, "qacc", "sensordata")}
+        saved = {n: getattr(native, n).copy() for n in (*RESULTS, "qacc", "sensordata")}
         with self.trial():
             self._mapping.step()
-            found = self._geoms.contacts(self.world)
-        for name, values in kept.items():
+            contacts = self._geoms.contacts(self.world)
+        for name, values in saved.items():
             getattr(native, name)[:] = values
-        return found
+        return contacts
 
     def _refresh(self) -> None:
         """Make the stored results readable without a trial step."""
@@ -147,19 +147,19 @@ def transition_matrices(m: MjModel, d: Any, eps: float, centered: bool) -> tuple
         centered: whether to use centred differences.
     """
     native, count = m.native, 2 * m.nv + m.na
-    here = _outcome(d, np.zeros(count + m.nu))
+    unchanged = _outcome(d, np.zeros(count + m.nu))
     columns = []
     for k in range(count + m.nu):
         step = np.zeros(count + m.nu)
         step[k] = eps
         after = _outcome(d, step)
-        before = _outcome(d, -step) if centered else here
+        before = _outcome(d, -step) if centered else unchanged
         change = np.zeros(m.nv)
         package().mj_differentiatePos(native, change, 1.0, before[0], after[0])
-        rest = [a - b for a, b in zip(after[1:], before[1:], strict=True)]
-        columns.append(np.concatenate([change, *rest]) / (2.0 * eps if centered else eps))
-    whole = np.array(columns).T.reshape(-1, count + m.nu)
-    state, sensors = whole[:count], whole[count:]
+        differences = [a - b for a, b in zip(after[1:], before[1:], strict=True)]
+        columns.append(np.concatenate([change, *differences]) / (2.0 * eps if centered else eps))
+    matrix = np.array(columns).T.reshape(-1, count + m.nu)
+    state, sensors = matrix[:count], matrix[count:]
     return state[:, :count], state[:, count:], sensors[:, :count], sensors[:, count:]
 
 

@@ -58,9 +58,9 @@ class Handle:
         Scripts call `sync` at each step. A call is skipped if the last picture was drawn less than
         one frame period ago.
         """
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _FRAME
+        wall_time = time.monotonic()
+        if wall_time >= self._next:
+            self._next = wall_time + _FRAME
             if self._data.world is not self._world:  # new, as the script changed the model
                 for name, robot in self._data.world.robots.items():
                     self._world.robots[name].q = robot.q

@@ -86,8 +86,8 @@ class Watch:
         self._options = _options_of(model.native)
         self._changes = model.options.changes
         self._is_forgotten = False
-        now = _blocks(self._fields)
-        self._blocks = TupleReference(Blocks(*now, *(block.copy() for block in now)))
+        blocks = _blocks(self._fields)
+        self._blocks = TupleReference(Blocks(*blocks, *(block.copy() for block in blocks)))
         self._differs = partial(entry_point(differs, self._blocks), self._blocks)
 
     def is_changed(self) -> bool:
@@ -142,8 +142,8 @@ class Watch:
         self._is_forgotten = False
         self._options, self._changes = options, self._model.options.changes
         blocks = self._blocks.whole
-        for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
-            known[:] = now
+        for present, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
+            known[:] = present
         return result
 
     def _warn_of_bounds(self) -> None:
@@ -208,11 +208,11 @@ def _reaches(m: Any) -> np.ndarray:
 
 def _watched(native: Any) -> dict[str, np.ndarray]:
     """Return the watched arrays of a mujoco.MjModel, including the vectors of its options."""
-    found = {
+    arrays = {
         name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED | fields.DERIVED)
     }
-    found |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
-    return {name: array for name, array in found.items() if array.size}
+    arrays |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
+    return {name: array for name, array in arrays.items() if array.size}
 
 
 def _options_of(native: Any) -> dict[str, float]:
@@ -235,9 +235,9 @@ def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
     gaps = [after[0] - before[1] for before, after in pairwise(others)]
     widest = sorted(range(len(gaps)), key=gaps.__getitem__, reverse=True)[: _COUNT - 2]
     cuts = [0, *sorted(k + 1 for k in widest), len(others)]
-    found = [_words(others[a][0], others[b - 1][1]) for a, b in pairwise(cuts) if a < b]
-    found.append(_words(options[0][0], options[-1][1]))
-    return [*found, *[_NOTHING] * (_COUNT - len(found))]
+    result = [_words(others[a][0], others[b - 1][1]) for a, b in pairwise(cuts) if a < b]
+    result.append(_words(options[0][0], options[-1][1]))
+    return [*result, *[_NOTHING] * (_COUNT - len(result))]
 
 
 def _words(begin: int, end: int) -> np.ndarray:

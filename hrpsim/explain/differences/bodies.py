@@ -37,8 +37,8 @@ class Inertia(Difference):
         if not differing:
             return []
         old, new = (sum(s.mass[list(at)]) for s, at in zip((a, b), zip(*pairs.values())))
-        shown = ", ".join(differing[:3]) + (", ..." if len(differing) > 3 else "")
-        return [self.change(f"of {shown}: {old:.4g} -> {new:.4g} kg in all", like="reference")]
+        names = ", ".join(differing[:3]) + (", ..." if len(differing) > 3 else "")
+        return [self.change(f"of {names}: {old:.4g} -> {new:.4g} kg in all", like="reference")]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return guesses of the robot's total mass, and of mass and centre of mass of the base."""

@@ -28,18 +28,18 @@ _SOFT = 0.2  # relative difference of equal compliances
 
 
 def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    found = surfaces(subject.world, subject.robot, feet)
-    return tuple(dict.fromkeys((one.material, one.floor) for one in found))
+    foot_surfaces = surfaces(subject.world, subject.robot, feet)
+    return tuple(dict.fromkeys((surface.material, surface.floor) for surface in foot_surfaces))
 
 
 def _static(world: World, robot: Robot, feet: Sequence[str]) -> list[float]:
-    return [float(one.properties["static"]) for one in surfaces(world, robot, feet)]
+    return [float(surface.properties["static"]) for surface in surfaces(world, robot, feet)]
 
 
 def _lengths(world: World, robot: Robot, feet: Sequence[str]) -> np.ndarray:
     """Return the torsional and rolling friction coefficients of feet (n, 2) [m]."""
-    found = [one.properties for one in surfaces(world, robot, feet)]
-    return np.array([[one["torsional"], one["rolling"]] for one in found])
+    properties = [surface.properties for surface in surfaces(world, robot, feet)]
+    return np.array([[lengths["torsional"], lengths["rolling"]] for lengths in properties])
 
 
 class Friction(Difference):
@@ -63,8 +63,8 @@ class Friction(Difference):
 
     def _to(self, here: Subject, feet: Sequence[str], value: float) -> Change:
         old = sorted(set(_static(here.world, here.robot, feet)))
-        shown = ", ".join(f"{one:.3g}" for one in old)
-        return self.change(f"{shown} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
+        text = ", ".join(f"{coefficient:.3g}" for coefficient in old)
+        return self.change(f"{text} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Set the static and kinetic friction of feet and floor."""
@@ -79,8 +79,8 @@ class Restitution(Difference):
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to restitution 0."""
-        found = surfaces(here.world, here.robot, feet)
-        return [self._to(here, feet, 0.0)] if self._bounces(found) else []
+        foot_surfaces = surfaces(here.world, here.robot, feet)
+        return [self._to(here, feet, 0.0)] if self._bounces(foot_surfaces) else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return the coefficients of restitution of hard rubber and of soft rubber."""
@@ -91,7 +91,7 @@ class Restitution(Difference):
 
     @staticmethod
     def _bounces(found: Sequence[Any]) -> bool:
-        return any(one.properties["restitution"] > 0.0 for one in found)
+        return any(surface.properties["restitution"] > 0.0 for surface in found)
 
     def _to(self, here: Subject, feet: Sequence[str], value: float) -> Change:
         return self.change(f"-> {value:g}", pairs=_pairs(here, feet), value=value)
@@ -109,20 +109,20 @@ class Softness(Difference):
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to the spring and damper that approximate the reference's contacts."""
         soft = soft_contact(there.mujoco, feet)
-        found = surfaces(here.world, here.robot, feet)
-        if soft is None or not found:
+        foot_surfaces = surfaces(here.world, here.robot, feet)
+        if soft is None or not foot_surfaces:
             return []
-        old = float(found[0].properties["compliance"])
+        old = float(foot_surfaces[0].properties["compliance"])
         if abs(old - soft.compliance) <= _SOFT * soft.compliance:
             return []
         return [self._to(here, feet, old, soft)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return compliances at which the robot, standing on one point, sinks by 0.5 to 10 mm."""
-        found = surfaces(here.world, here.robot, feet)
-        if not found:
+        foot_surfaces = surfaces(here.world, here.robot, feet)
+        if not foot_surfaces:
             return []
-        old = float(found[0].properties["compliance"])
+        old = float(foot_surfaces[0].properties["compliance"])
         weight = 9.8 * here.robot.model.mass
         guesses = [Soft(sink / weight, 0.02) for sink in (0.0005, 0.002, 0.005, 0.01)]
         return [self._to(here, feet, old, soft) for soft in guesses]
@@ -188,7 +188,7 @@ class Cone(Difference):
         model = "cone" if int(there.mujoco.opt.cone) == 1 else "pyramid"
         if not feet:
             return []
-        return [one for one in self.guesses(here, feet) if one.values["model"] == model]
+        return [change for change in self.guesses(here, feet) if change.values["model"] == model]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return the other friction model: a pyramid for a cone, a cone for a pyramid."""
@@ -244,14 +244,14 @@ class FootShapes(Difference):
             there: the reference. Needed without `grown`.
         """
         robot, links = subject.robot, set(values["links"])
-        kept = [shape for shape in robot.shapes if shape.link not in links]
+        others = [shape for shape in robot.shapes if shape.link not in links]
         if "grown" in values:
             own = [shape for shape in robot.shapes if shape.link in links]
             new = [_grown(shape, values["grown"]) for shape in own]
         else:
             assert there is not None  # changes by `known` have a reference
             new = _like(robot, there.robot_like(robot), links)
-        robot.shapes = (*kept, *new)
+        robot.shapes = (*others, *new)
         subject.world.rebuild_scene()
 
 
@@ -328,13 +328,13 @@ def _is_like(one: CollisionShape, other: CollisionShape) -> bool:
 def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
     """Return the shapes of another robot's links, with this robot's bodies and materials."""
     result = []
-    for shape in (one for one in other.shapes if one.link in links):
-        here, there = robot.model.frame(shape.link), other.model.frame(shape.link)
-        R = here.R @ there.R.T
+    for shape in (s for s in other.shapes if s.link in links):
+        frame, there = robot.model.frame(shape.link), other.model.frame(shape.link)
+        R = frame.R @ there.R.T
         own = _shapes_of(robot, shape.link)
         material = own[0].material if own else robot.shapes[0].material
-        place = {"R": R @ shape.R, "p": here.p + R @ (shape.p - there.p)}
-        result.append(replace(shape, body=here.body, material=material, **place))
+        place = {"R": R @ shape.R, "p": frame.p + R @ (shape.p - there.p)}
+        result.append(replace(shape, body=frame.body, material=material, **place))
     return result
 
 

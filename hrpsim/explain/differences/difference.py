@@ -43,8 +43,8 @@ class There:
 
     def robot_like(self, robot: Robot) -> Robot:
         """Return the robot of the reference's world that has the same joints as `robot`."""
-        wanted = set(robot.joint_names)
-        return next(r for r in self.world.robots.values() if wanted <= set(r.joint_names))
+        joints = set(robot.joint_names)
+        return next(r for r in self.world.robots.values() if joints <= set(r.joint_names))
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,6 @@ def from_to(names: Sequence[str], old: np.ndarray, new: np.ndarray, unit: str) -
         (a, b), *_ = pairs
         return f"all {len(names)}: {a:g} -> {b:g}{unit}"
     differing = [k for k, (a, b) in enumerate(pairs) if a != b]
-    shown = [f"{names[k]} {pairs[k][0]:g} -> {pairs[k][1]:g}" for k in differing[:_SHOWN]]
-    more = len(differing) - len(shown)
-    return ", ".join(shown) + unit + (f", and {more} more" if more > 0 else "")
+    texts = [f"{names[k]} {pairs[k][0]:g} -> {pairs[k][1]:g}" for k in differing[:_SHOWN]]
+    more = len(differing) - len(texts)
+    return ", ".join(texts) + unit + (f", and {more} more" if more > 0 else "")

@@ -31,7 +31,11 @@ class CommandDelay(Difference):
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change that removes the delay of commands, as in MuJoCo."""
-        late = {k: one.delay for k, one in here.robot.fitted_actuators.items() if one.delay > 0.0}
+        late = {
+            k: actuator.delay
+            for k, actuator in here.robot.fitted_actuators.items()
+            if actuator.delay > 0.0
+        }
         if not late:
             return []
         longest = 1e3 * max(late.values())
@@ -61,8 +65,8 @@ class ActuatorDifference(Difference):
         """Return the change to ideal actuators, as in MuJoCo."""
         fitted = tuple(
             joint
-            for joint, one in here.robot.fitted_actuators.items()
-            if replace(one, delay=0.0).acts
+            for joint, actuator in here.robot.fitted_actuators.items()
+            if replace(actuator, delay=0.0).acts
         )
         return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
 

@@ -46,8 +46,8 @@ def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:
     ]
     if not len(fixed) or not own:
         return None
-    found = [_of_pair(model, geom, int(fixed[0])) for geom in own]
-    compliance, time = np.mean(found, axis=0)
+    springs = [_of_pair(model, geom, int(fixed[0])) for geom in own]
+    compliance, time = np.mean(springs, axis=0)
     return Soft(float(compliance), float(time))
 
 

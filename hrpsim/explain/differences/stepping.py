@@ -31,16 +31,18 @@ class TimeStep(Difference):
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return shorter and longer time steps that divide the policy's period."""
-        now = here.world.time_step
-        return self._to(here, [now / 4.0, now / 2.0, 2.0 * now, 4.0 * now])
+        present = here.world.time_step
+        return self._to(here, [present / 4.0, present / 2.0, 2.0 * present, 4.0 * present])
 
     def _to(self, here: Subject, steps: Sequence[float]) -> list[Change]:
-        now, result = here.world.time_step, []
+        present, result = here.world.time_step, []
         for step in steps:
             count = here.policy.period / step
             fits = abs(count - round(count)) < _WHOLE and 1 <= round(count) <= _MOST_STEPS
-            if fits and abs(step - now) > _WHOLE * now:
-                result.append(self.change(f"{1e3 * now:g} -> {1e3 * step:g} ms", time_step=step))
+            if fits and abs(step - present) > _WHOLE * present:
+                result.append(
+                    self.change(f"{1e3 * present:g} -> {1e3 * step:g} ms", time_step=step)
+                )
         return result
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,16 +57,20 @@ class IntegratorDifference(Difference):
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to the integrator of the reference."""
-        wanted = there.world.integrator
-        return [one for one in self.guesses(here, feet) if one.values["integrator"] == wanted]
+        integrator = there.world.integrator
+        return [
+            change
+            for change in self.guesses(here, feet)
+            if change.values["integrator"] == integrator
+        ]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return the other integrators that support the robot's actuators."""
-        now = here.world.integrator
+        present = here.world.integrator
         return [
-            self.change(f"{now} -> {name}", integrator=name)
-            for name, one in INTEGRATORS.items()
-            if name != now and (one.is_implicit or not here.robot.fitted_actuators)
+            self.change(f"{present} -> {name}", integrator=name)
+            for name, integrator in INTEGRATORS.items()
+            if name != present and (integrator.is_implicit or not here.robot.fitted_actuators)
         ]
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,11 +99,11 @@ class PdPeriod(Difference):
             count = round(policy.seconds / period)
             if count in (0, policy.decimation) or abs(count * period - policy.seconds) > _WHOLE:
                 continue
-            now, step = here.world.time_step, _fitting_step(here, count)
+            present, step = here.world.time_step, _fitting_step(here, count)
             text = f"every {1e3 * policy.period:g} -> {1e3 * period:g} ms"
-            if step > (1.0 - _WHOLE) * now:
+            if step > (1.0 - _WHOLE) * present:
                 result.append(self.change(text, count=count))
-            elif step > (1.0 - _WHOLE) * now / _MOST_PARTS:
+            elif step > (1.0 - _WHOLE) * present / _MOST_PARTS:
                 text += f", with a time step of {1e3 * step:g} ms"
                 result.append(self.change(text, count=count, time_step=step))
         return result

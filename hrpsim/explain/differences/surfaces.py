@@ -31,15 +31,15 @@ def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[FootSurfac
     count = len(world.fixed_shapes)
     before = list(world.entities)[: list(world.entities).index(robot.name)]
     first = count + sum(len(world.entities[name].shapes) for name in before)
-    wanted, found = set(feet), {}
+    links, surface_of = set(feet), {}
     for k, shape in enumerate(robot.shapes):
-        if shape.link not in wanted:
+        if shape.link not in links:
             continue
         for j, fixed in enumerate(world.fixed_shapes):
             pair = world.scene.materials[records[first + k], records[j]]
             key = shape.link, shape.material, fixed.material
-            found[key] = FootSurface(*key, pair.copy())
-    return list(found.values())
+            surface_of[key] = FootSurface(*key, pair.copy())
+    return list(surface_of.values())
 
 
 def change_surfaces(
@@ -54,9 +54,9 @@ def change_surfaces(
     """
     links = {shape.link for robot in world.robots.values() for shape in robot.shapes}
     present = {
-        (one.material, one.floor): one.properties
+        (surface.material, surface.floor): surface.properties
         for own in world.robots.values()
-        for one in surfaces(world, own, links)
+        for surface in surfaces(world, own, links)
     }
     for a, b in pairs:
         entry = {name: float(present[a, b][name]) for name in _FRICTION}

@@ -71,8 +71,8 @@ class Case:
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
         """Return a new world in the initial state. None keeps the value of the world file."""
-        given = time_step, integrator, self.robot, self.keyframe
-        return _loaded(self.world, stamp_of(self.world), *given).copy()
+        settings = time_step, integrator, self.robot, self.keyframe
+        return _loaded(self.world, stamp_of(self.world), *settings).copy()
 
     def robot_in(self, world: World) -> Robot:
         """Return the robot of a world that `load` returned."""

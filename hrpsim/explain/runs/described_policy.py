@@ -33,11 +33,11 @@ class DescribedPolicy(OnnxPolicy):
     """
 
     def __init__(self, description: PolicyDescription, hold: int = 1) -> None:
-        self._given, self._hold = description, hold
+        self._description, self._ticks = description, hold
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
         """Return the given description."""
-        return self._given
+        return self._description
 
     def initialize(self, state: State) -> None:
         """Start the policy, and evaluate the PD control in the first period."""
@@ -47,7 +47,7 @@ class DescribedPolicy(OnnxPolicy):
     def control(self, state: State) -> Command:
         """Return the command of the latest evaluation of the PD control."""
         command = super().control(state)
-        if self._age % self._hold == 0:
-            self._held = command
+        if self._age % self._ticks == 0:
+            self._last_command = command
         self._age += 1
-        return self._held
+        return self._last_command

@@ -193,16 +193,16 @@ class _Coordinates:
 
     def upward_forces(self, data: Any) -> np.ndarray:
         """Return the upward contact force on each link of hrpsim's robot [N]."""
-        sorts, found = package(), np.zeros(self.model.nbody)
+        sorts, forces = package(), np.zeros(self.model.nbody)
         wrench = np.zeros(6)
         for k in range(data.ncon):
             contact = data.contact[k]
             sorts.mj_contactForce(self.model, data, k, wrench)
             upward = contact.frame.reshape(3, 3).T[2] @ wrench[:3]
             a, b = self.model.geom_bodyid[contact.geom]
-            found[a] -= upward
-            found[b] += upward
-        return np.where(self._body >= 0, found[self._body], 0.0)
+            forces[a] -= upward
+            forces[b] += upward
+        return np.where(self._body >= 0, forces[self._body], 0.0)
 
 
 class _Motors:
@@ -241,9 +241,9 @@ class _Motors:
         """Write a command of the policy to MuJoCo's data."""
         positions, efforts = np.nan_to_num(command.positions), np.nan_to_num(command.efforts)
         servo = self._kp * (positions - q[self._q]) - self._kd * v[self._v]
-        wanted = np.where(command.modes == EFFORT, efforts, servo + efforts)
-        data.ctrl[self._motor[self._has]] = (wanted / self._factor)[self._has]
-        bounded = np.clip(wanted, -self._limit, self._limit)
+        requested = np.where(command.modes == EFFORT, efforts, servo + efforts)
+        data.ctrl[self._motor[self._has]] = (requested / self._factor)[self._has]
+        bounded = np.clip(requested, -self._limit, self._limit)
         data.qfrc_applied[self._dofs[~self._has]] = bounded[~self._has]
 
 

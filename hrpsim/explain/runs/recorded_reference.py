@@ -65,7 +65,7 @@ class RecordedReference(Reference):
         """Return the recording. The arguments are ignored. Contact forces are unknown."""
         writer = TraceWriter(self._free)
         forces = np.full(self._links, np.nan)
-        for time, one, rate in zip(self._time.tolist(), self._q, self._v):
-            if writer.add(time, one, rate, forces):
+        for time, position, rate in zip(self._time.tolist(), self._q, self._v):
+            if writer.add(time, position, rate, forces):
                 break
         return writer.trace()

@@ -100,8 +100,8 @@ class Subject:
         robot = self.robot
         forces = np.zeros(len(robot.model.frames))
         if tick:
-            found = pressing_points(robot)
-            np.add.at(forces, found.links, found.forces[:, 2])
+            points = pressing_points(robot)
+            np.add.at(forces, points.links, points.forces[:, 2])
         time = tick * self.policy.period
         return writer.add(time, robot.q.copy(), robot.v.copy(), forces)
 
@@ -229,16 +229,16 @@ class _Filtered(Controller):
     def control(self, state: State) -> Command:
         """Return the command for the filtered measurements."""
         imus = {
-            name: one._replace(angular_velocity=self._low(name, one.angular_velocity))
-            for name, one in state.imus.items()
+            name: reading._replace(angular_velocity=self._low_pass(name, reading.angular_velocity))
+            for name, reading in state.imus.items()
         }
-        rates = self._low("joints/", state.joint_velocities)
+        rates = self._low_pass("joints/", state.joint_velocities)
         return self.controller.control(state._replace(joint_velocities=rates, imus=imus))
 
-    def _low(self, name: str, value: np.ndarray) -> np.ndarray:
-        share = self.period / (self._time + self.period)
+    def _low_pass(self, name: str, value: np.ndarray) -> np.ndarray:
+        fraction = self.period / (self._time + self.period)
         before = self._rates.get(name, value)
-        self._rates[name] = before + share * (value - before)
+        self._rates[name] = before + fraction * (value - before)
         return self._rates[name]
 
     def stop(self) -> None:

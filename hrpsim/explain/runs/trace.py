@@ -40,7 +40,7 @@ class Trace:
             flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
             turns[1:] *= np.cumprod(flips)[:, None]
         late = times > self.time[-1] + 1e-9
-        q, v, forces = (_between(times, self.time, one) for one in (q, self.v, self.forces))
+        q, v, forces = (_between(times, self.time, rows) for rows in (q, self.v, self.forces))
         for values in (q, v, forces):
             values[late] = np.nan
         if self.is_free:

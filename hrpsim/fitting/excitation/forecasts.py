@@ -127,13 +127,13 @@ class ForecastSetup:
 
     def _recording(self, motion: ExcitingMotion, q: np.ndarray, v: np.ndarray) -> Recording:
         index = self.robot.joint_index
-        given: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if "velocity" in self.noise:
-            given["velocities"] = v[:, index.v]
+            fields["velocities"] = v[:, index.v]
         if self.stands:
-            given["base"] = q[:, :7]
+            fields["base"] = q[:, :7]
             if "base_velocity" in self.noise or "base_turning" in self.noise:
-                given["base_velocity"] = v[:, :6]
+                fields["base_velocity"] = v[:, :6]
         return Recording(
             motion.time,
             self.robot.joint_names,
@@ -143,7 +143,7 @@ class ForecastSetup:
             command_positions=_reached(motion),
             interpolate=True,
             name="motion",
-            **given,
+            **fields,
         )
 
     def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
@@ -175,12 +175,12 @@ def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
     u = unknowns.to_u(unknowns.start)
     base = predictor.differences([trial.values])[0]
     slopes = Slopes(predictor, unknowns, _CHANGE, "auto")
-    found = slopes.at(u, np.ones(len(u), dtype=bool), None, base, True)
+    derivatives = slopes.at(u, np.ones(len(u), dtype=bool), None, base, True)
     weights = _weights(predictor, trial.noise)
     starts = Starts(predictor)
-    assert found.by_starts is not None
-    starts.weigh(found.by_starts, weights)
-    J = starts.without(found.by_parameters * weights[:, None])
+    assert derivatives.by_starts is not None
+    starts.weigh(derivatives.by_starts, weights)
+    J = starts.without(derivatives.by_parameters * weights[:, None])
     J = np.vstack([J, unknowns.prior_rows()])
     degrees = len(weights) - len(u) - starts.rank
     if degrees < 1:

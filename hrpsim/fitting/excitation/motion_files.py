@@ -46,9 +46,9 @@ def write_motion(motion: ExcitingMotion, robot: Robot, basename: str | Path) -> 
 
 def _sequence(motion: ExcitingMotion, robot: Robot) -> MotionSequence:
     names = controlled_joints(robot.model)
-    held = dict(zip(robot.joint_names, robot.joint_positions))
+    start = dict(zip(robot.joint_names, robot.joint_positions))
     columns = dict(zip(motion.joints, motion.positions.T))
-    values = [columns.get(name, np.full(len(motion.time), held[name])) for name in names]
+    values = [columns.get(name, np.full(len(motion.time), start[name])) for name in names]
     return MotionSequence(names, Channel(motion.time, np.transpose(values)))
 
 

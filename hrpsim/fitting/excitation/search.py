@@ -63,26 +63,26 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
 
     def score(x: np.ndarray) -> float:
         count[0] += 1
-        found = _score(forecast(trial, series.motion(x)))
-        say(f"motion {count[0]} of {excitation.evaluations}: score {found:.4g}")
-        return found
+        value = _score(forecast(trial, series.motion(x)))
+        say(f"motion {count[0]} of {excitation.evaluations}: score {value:.4g}")
+        return value
 
     rng = np.random.default_rng(excitation.seed)
     draws = [series.draw(rng, _SLOPES[k % len(_SLOPES)]) for k in range(excitation.starts)]
     first, best = max(((draw, score(draw)) for draw in draws), key=lambda one: one[1])
     x, best = _climb(score, first, best, excitation.evaluations - len(draws), rng)
     motion = series.motion(x)
-    found = forecast(trial, motion)
+    best_forecast = forecast(trial, motion)
     other = _chirp(trial, series, excitation.frequency)
     known = forecast(trial, other)
     if _score(known) > best:
-        motion, found, best = other, known, _score(known)
+        motion, best_forecast, best = other, known, _score(known)
     if best <= 0.0:
         raise FitError(
             "no motion within the limits determines all parameters: "
-            f"{found.trouble or 'Give more joints, a longer duration or a larger share'}"
+            f"{best_forecast.trouble or 'Give more joints, a longer duration or a larger share'}"
         )
-    return Proposal(motion, found, other, known, count[0])
+    return Proposal(motion, best_forecast, other, known, count[0])
 
 
 def _score(found: Forecast) -> float:
@@ -115,9 +115,9 @@ def _climb(
     for _ in range(evaluations):
         moved = rng.random(len(x)) < _MOVED
         child = np.clip(x + step * moved * rng.normal(size=len(x)), -1.0, 1.0)
-        found = score(child)
-        if found > best:
-            x, best, step = child, found, min(step * _GROWS, 1.0)
+        value = score(child)
+        if value > best:
+            x, best, step = child, value, min(step * _GROWS, 1.0)
         else:
             step = max(step * _SHRINKS, _LEAST_STEP)
     return x, best

@@ -114,23 +114,23 @@ def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str
 
     received, stamps, rows, others = _read(bag, name, values_of)
     if not rows:
-        what = f"no message has joint {', '.join(lacking)}" if lacking else "no positions"
-        raise BagError(f"{bag}: {name} has {what if others else 'no messages'}")
+        fault = f"no message has joint {', '.join(lacking)}" if lacking else "no positions"
+        raise BagError(f"{bag}: {name} has {fault if others else 'no messages'}")
     if others:
         notes.append(f"{others} messages of {name} without positions of all joints are left out")
     values = np.array(rows)
     if not stamps.any():
         stamps = received
         notes.append(f"{name} has no time stamps, so times of reception are used")
-    kept = ~np.isnan(values[:, 1]).any(axis=1)
+    complete = ~np.isnan(values[:, 1]).any(axis=1)
     columns = {"positions": values[:, 0], "velocities": values[:, 1]}
-    if 2 * kept.sum() <= len(kept):
-        kept = np.ones(len(kept), dtype=bool)
+    if 2 * complete.sum() <= len(complete):
+        complete = np.ones(len(complete), dtype=bool)
         del columns["velocities"]
-    if not kept.all():
-        notes.append(f"{(~kept).sum()} messages of {name} without velocities are left out")
-    columns = {key: column[kept] for key, column in columns.items()}
-    return _Rows(received[kept], stamps[kept], tuple(names), columns)
+    if not complete.all():
+        notes.append(f"{(~complete).sum()} messages of {name} without velocities are left out")
+    columns = {key: column[complete] for key, column in columns.items()}
+    return _Rows(received[complete], stamps[complete], tuple(names), columns)
 
 
 def _read(
@@ -141,7 +141,7 @@ def _read(
     Returns:
         Times of reception and stamps (n,) [s], the n values, and the number of skipped messages.
     """
-    received, stamps, found, others = [], [], [], 0
+    received, stamps, rows, others = [], [], [], 0
     for at, message in timed_messages(bag, topic):
         values = values_of(message)
         if values is None:
@@ -149,8 +149,8 @@ def _read(
             continue
         received.append(1e-9 * at)
         stamps.append(seconds(message.header.stamp))
-        found.append(values)
-    return np.array(received), np.array(stamps), found, others
+        rows.append(values)
+    return np.array(received), np.array(stamps), rows, others
 
 
 def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
@@ -163,14 +163,14 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
             return None
         return dict(zip(message.name, values.T))
 
-    at, stamps, found, refused = _read(bag, name, values_of)
-    if not found:
+    at, stamps, rows, refused = _read(bag, name, values_of)
+    if not rows:
         raise BagError(f"{bag}: {name} has no {'valid command' if refused else 'messages'}")
     if refused:
         notes.append(f"{refused} messages of {name} that the node refuses are left out")
-    joints = tuple(dict.fromkeys(joint for row in found for joint in row))
-    values = np.full((len(found), len(joints), len(_FIELDS)), np.nan)
-    for k, row in enumerate(found):
+    joints = tuple(dict.fromkeys(joint for row in rows for joint in row))
+    values = np.full((len(rows), len(joints), len(_FIELDS)), np.nan)
+    for k, row in enumerate(rows):
         values[k, [joints.index(joint) for joint in row]] = list(row.values())
     order = np.argsort(states.received, kind="stable")
     lag = np.interp(at, states.received[order], (states.received - states.time)[order])
@@ -188,12 +188,12 @@ def _values(message, joints: Sequence[str]) -> np.ndarray | None:
     names = list(message.name)
     if not names or len(set(names)) < len(names):
         return None
-    found = np.full((len(_FIELDS), len(names)), np.nan)
-    for row, own in zip(found, (message.position, message.velocity, message.effort)):
+    table = np.full((len(_FIELDS), len(names)), np.nan)
+    for row, own in zip(table, (message.position, message.velocity, message.effort)):
         if len(own) not in (0, len(names)):
             return None
         row[:] = own if len(own) else np.nan
-    return found[:, [names.index(joint) for joint in joints]]
+    return table[:, [names.index(joint) for joint in joints]]
 
 
 def _odometry(bag: Path, topic: str) -> _Rows:

@@ -45,9 +45,9 @@ def held_commands(
                 f"{time[k]:.9g} s. Give each command the time at which it acts"
             )
     last = np.maximum.accumulate(np.where(named, np.arange(len(time))[:, None], -1), axis=0)
-    held = np.take_along_axis(rows, np.broadcast_to(last.clip(0), rows.shape), axis=1)
-    held[:, last < 0] = np.nan
-    return time[~same], dict(zip(fields, held[:, ~same]))
+    commands = np.take_along_axis(rows, np.broadcast_to(last.clip(0), rows.shape), axis=1)
+    commands[:, last < 0] = np.nan
+    return time[~same], dict(zip(fields, commands[:, ~same]))
 
 
 def first_command(

@@ -118,8 +118,8 @@ class Recording:
 
     def __post_init__(self) -> None:
         put = object.__setattr__  # the class is frozen
-        for what, kind in _KINDS.items():
-            require_fit(f"Recording.{what}", getattr(self, what), kind, FitError)
+        for field, kind in _KINDS.items():
+            require_fit(f"Recording.{field}", getattr(self, field), kind, FitError)
         put(self, "joints", tuple(map(str, self.joints)))
         named = self.joints if self.command_joints is None else self.command_joints
         put(self, "command_joints", tuple(map(str, named)))
@@ -130,10 +130,10 @@ class Recording:
             raise FitError(
                 f"{self.name}: needs positions of joints or poses of a base, got neither"
             )
-        for what, width in _SHAPES.items():
-            if (given := getattr(self, what)) is not None:
+        for field, width in _SHAPES.items():
+            if (array := getattr(self, field)) is not None:
                 columns = len(getattr(self, width)) if isinstance(width, str) else width
-                put(self, what, self._checked(what, given, columns))
+                put(self, field, self._checked(field, array, columns))
         if self.base is not None:
             check_turns(f"{self.name}: base", self.base[:, 3:])
         commands = [f"command_{key}" for key in COMMANDS]
@@ -143,8 +143,8 @@ class Recording:
         self._hold_commands(commands)
 
     def _arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        given = {name: getattr(self, name) for name in names}
-        return {name: array for name, array in given.items() if array is not None}
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     def _keep(self, chosen: np.ndarray) -> None:
         for name, array in self._arrays(SAMPLES).items():
@@ -154,9 +154,9 @@ class Recording:
         """Expand commands of some joints to all joints, from the first command of each joint on."""
         if self.command_time is None:
             return
-        what, fields = f"{self.name}: command_time", self._arrays(names)
-        check_times(what, self.command_time, repeated=True)
-        time, fields = held_commands(what, self.command_time, fields)
+        label, fields = f"{self.name}: command_time", self._arrays(names)
+        check_times(label, self.command_time, repeated=True)
+        time, fields = held_commands(label, self.command_time, fields)
         first, fields = first_command(self.name, time, fields, self.command_joints)
         for name, array in {"command_time": time, **fields}.items():
             object.__setattr__(self, name, array)
@@ -231,7 +231,7 @@ class Recording:
         chosen = (self.time >= begin) & (self.time <= end)
         if not chosen.any():
             raise FitError(f"{self.name}: no sample lies between {begin:g} and {end:g} s")
-        cut = {what: array[chosen] for what, array in self._arrays(SAMPLES).items()}
+        cut = {field: array[chosen] for field, array in self._arrays(SAMPLES).items()}
         return replace(self, **cut, **changes)
 
 
@@ -276,7 +276,7 @@ class BoundRecording:
             self.v_of_starts = robot.joint_index.v[moves]
         self.signals: list[BoundSignal] = []
         self.encoders = np.zeros(len(self.q_of))  # offsets of the encoders
-        count = sum(one.nv for one in world.entities.values())
+        count = sum(each.nv for each in world.entities.values())
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 
     def _find_entity(self, world: World, entity: str | None) -> str:
@@ -298,15 +298,19 @@ class BoundRecording:
             FitError: the entity lacks a sensor, joint or link, or the times of a signal do not
                 overlap with the samples.
         """
-        for one in self.recording.signals:
-            known = one.known.get(DELAY, 0.0)
-            ends = delays.get(one.path(DELAY), (known, known))
-            if not len(one.time) or one.time[-1] < self.time[0] or one.time[0] > self.time[-1]:
+        for signal in self.recording.signals:
+            known = signal.known.get(DELAY, 0.0)
+            ends = delays.get(signal.path(DELAY), (known, known))
+            if (
+                not len(signal.time)
+                or signal.time[-1] < self.time[0]
+                or signal.time[0] > self.time[-1]
+            ):
                 raise FitError(
-                    f"{self.name}: signal {one.name} has no samples from {self.time[0]:.9g} to "
+                    f"{self.name}: signal {signal.name} has no samples from {self.time[0]:.9g} to "
                     f"{self.time[-1]:.9g} s, the time of the states"
                 )
-            self.signals.append(BoundSignal(one, world, self.entity, ends))
+            self.signals.append(BoundSignal(signal, world, self.entity, ends))
 
     def with_encoders(self, values: Mapping[str, float]) -> BoundRecording:
         """Subtract the offsets of encoders from measurements and commands.
@@ -333,18 +337,18 @@ class BoundRecording:
 
     def _check_joints(self, robot: Robot | None) -> None:
         known = () if robot is None else robot.joint_names
-        given = self.recording
-        joints = (*given.joints, *(given.command_joints or ()))
+        recording = self.recording
+        joints = (*recording.joints, *(recording.command_joints or ()))
         require_names("joint", joints, known, FitError, where=self.name)
-        if robot is not None and given.velocities is None:
+        if robot is not None and recording.velocities is None:
             model = robot.model
-            balls = [name for name in given.joints if model.system.ball[model.joint(name).body]]
+            balls = [name for name in recording.joints if model.system.ball[model.joint(name).body]]
             if balls:
                 raise FitError(
                     f"{self.name}: parts of ball joints need velocities (the angular velocity in"
                     f" the moved body): {', '.join(balls)}"
                 )
-        missing = [joint for joint in known if joint not in given.joints]
+        missing = [joint for joint in known if joint not in recording.joints]
         if missing:
             warnings.warn(
                 f"{self.name}: joints without measurements keep their simulated state from one "
@@ -352,11 +356,11 @@ class BoundRecording:
                 FitWarning,
                 stacklevel=2,
             )
-        if self.free and given.base is None:
+        if self.free and recording.base is None:
             raise FitError(
                 f"{self.name}: {self.entity!r} has a free base, so poses of the base are needed"
             )
-        if not self.free and given.base is not None:
+        if not self.free and recording.base is not None:
             raise FitError(
                 f"{self.name}: {self.entity!r} has no free base. Leave out the poses of the base"
             )
@@ -364,14 +368,14 @@ class BoundRecording:
     def _place_base(self) -> None:
         from scipy.spatial.transform import Rotation
 
-        given = self.recording
-        self.q[:, :7] = given.base
-        turns = Rotation.from_quat(given.base[:, 3:7])
-        speed = given.base_velocity
+        recording = self.recording
+        self.q[:, :7] = recording.base
+        turns = Rotation.from_quat(recording.base[:, 3:7])
+        speed = recording.base_velocity
         if speed is None:
             between = (turns[:-1].inv() * turns[1:]).as_rotvec() / np.diff(self.time)[:, None]
             turning = np.vstack([between, between[-1:]])
-            linear = turns.inv().apply(np.gradient(given.base[:, :3], self.time, axis=0))
+            linear = turns.inv().apply(np.gradient(recording.base[:, :3], self.time, axis=0))
             self.v[:, :6] = np.hstack([linear, turning])
         else:
             self.v[:, :6] = speed

@@ -111,24 +111,24 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
         return bag_recordings(path, **options)
     options = {"name": path.stem, **options}
     if path.suffix == ".csv":
-        given = _read_csv(path, described)
+        fields = _read_csv(path, described)
     elif has_signals(path):
-        given = fields_of_signals(path, **{k: options.pop(k) for k in _TOPICS if k in options})
+        fields = fields_of_signals(path, **{k: options.pop(k) for k in _TOPICS if k in options})
     else:
-        given = _read_arrays(path)
-    return _segments(path, {**given, **options}, options)
+        fields = _read_arrays(path)
+    return _segments(path, {**fields, **options}, options)
 
 
 def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tuple[Recording, ...]:
     """Divide a table of samples and a table of commands into segments."""
     commands = [name for name in given if name.startswith("command_") and name != "command_joints"]
     tables = {}
-    for what, names in {"time": SAMPLES, "command_time": commands}.items():
-        table = _table({name: given[name] for name in names if name in given}, what)
+    for clock, names in {"time": SAMPLES, "command_time": commands}.items():
+        table = _table({name: given[name] for name in names if name in given}, clock)
         if table is None:
             return (Recording(**given),)  # its error names the field
         if table:
-            tables[what] = table
+            tables[clock] = table
     runs = []
     for run in runs_of_clock(options["name"], tables):
         own = run.get("command_time", {})
@@ -154,10 +154,10 @@ def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None
 def _read_arrays(path: Path) -> dict[str, Any]:
     known = [field.name for field in fields(Recording)]
     arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known, "biufU")
-    given = {key: _field(path, key, array) for key, array in arrays.items()}
-    if "time" not in given:
+    values = {key: _field(path, key, array) for key, array in arrays.items()}
+    if "time" not in values:
         raise FitError(f"{path}: the array `time` is missing")
-    return given
+    return values
 
 
 def _field(path: Path, key: str, array: np.ndarray) -> Any:
@@ -195,8 +195,8 @@ def _columns_of(
 def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     grouped: dict[str, dict[str, np.ndarray]] = {}
     columns = _csv_columns(path)
-    given: dict[str, Any] = {"time": columns.pop("time")}
-    given["signals"], columns = signals_of_columns(given["time"], columns, described)
+    fields: dict[str, Any] = {"time": columns.pop("time")}
+    fields["signals"], columns = signals_of_columns(fields["time"], columns, described)
     for name, values in columns.items():
         kind, _, part = name.partition(".")
         if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
@@ -205,11 +205,11 @@ def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
             raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
         grouped.setdefault(kind, {})[part] = values
     for kind, parts in grouped.items():
-        names = _columns_of(path, kind, parts, given)
-        given[_JOINT_COLUMNS.get(kind, kind)] = np.transpose([parts[name] for name in names])
-    if "command_joints" in given:
-        given["command_time"] = given["time"]
-    return given
+        names = _columns_of(path, kind, parts, fields)
+        fields[_JOINT_COLUMNS.get(kind, kind)] = np.transpose([parts[name] for name in names])
+    if "command_joints" in fields:
+        fields["command_time"] = fields["time"]
+    return fields
 
 
 def _csv_columns(path: Path) -> dict[str, np.ndarray]:

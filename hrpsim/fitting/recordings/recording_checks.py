@@ -61,7 +61,7 @@ def _check_limits(
         return
     ends = (np.fmin.reduce(positions), np.fmax.reduce(positions))  # NaN: no value
     beyond = [robot.limits.beyond(joints, {"positions": end}, STATE_SLACK) for end in ends]
-    text = listed([one for found in beyond for one in found])
+    text = listed([part for texts in beyond for part in texts])
     if DEGREES in text:
         raise FitError(f"{what} {text}")
     if text:
@@ -74,9 +74,9 @@ def _warn_of_missing_commands(recording, robot: Robot) -> None:
     servos = [n for n, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
     left = [joint for joint in servos if joint in recording.joints and joint not in commanded]
     if left:
-        shown = ", ".join(left[:4]) + ", ..." * (len(left) > 4)
+        listed = ", ".join(left[:4]) + ", ..." * (len(left) > 4)
         warnings.warn(
-            f"{recording.name}: has no commands of {shown}. These servos hold the positions of the"
+            f"{recording.name}: has no commands of {listed}. These servos hold the positions of the"
             " world file",
             FitWarning,
             stacklevel=5,

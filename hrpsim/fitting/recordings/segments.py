@@ -47,14 +47,14 @@ def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Ta
     Raises:
         FitError: the tables have different numbers of runs.
     """
-    found = {name: _runs_of(f"{source}: {name}", table) for name, table in tables.items()}
-    if len({len(runs) for runs in found.values()}) > 1:
-        counts = ", ".join(f"{len(runs) - 1} times in {name}" for name, runs in found.items())
+    runs_of = {name: _runs_of(f"{source}: {name}", table) for name, table in tables.items()}
+    if len({len(runs) for runs in runs_of.values()}) > 1:
+        counts = ", ".join(f"{len(runs) - 1} times in {name}" for name, runs in runs_of.items())
         raise FitError(
             f"{source}: the clock steps back {counts}, so the runs of the clock cannot be "
             "separated. Record each run in a file of its own"
         )
-    return [dict(zip(found, parts)) for parts in zip(*found.values())]
+    return [dict(zip(runs_of, parts)) for parts in zip(*runs_of.values())]
 
 
 def _runs_of(what: str, table: Table) -> list[Table]:
@@ -62,9 +62,9 @@ def _runs_of(what: str, table: Table) -> list[Table]:
     if not np.isfinite(time).all():
         raise FitError(f"{what}: time in sample {np.isfinite(time).argmin()} is not finite")
     new = ~repeats(time, [column for name, column in table.items() if name != "time"])
-    kept = {name: column[new] for name, column in table.items()}
-    at = np.flatnonzero(np.diff(kept["time"]) < 0.0) + 1
-    parts = {name: np.split(column, at) for name, column in kept.items()}
+    columns = {name: column[new] for name, column in table.items()}
+    at = np.flatnonzero(np.diff(columns["time"]) < 0.0) + 1
+    parts = {name: np.split(column, at) for name, column in columns.items()}
     return [dict(zip(parts, run)) for run in zip(*parts.values())]
 
 
@@ -97,8 +97,8 @@ def recordings_of(
     single = sum(len(run["time"]) for run in listed) - sum(len(own["time"]) for own in pieces)
     if single:
         notes.append(f"{single} isolated samples are left out")
-    if said := "; ".join(filter(None, notes)):
-        warnings.warn(f"{source}: {said}", FitWarning, stacklevel=4)
+    if text := "; ".join(filter(None, notes)):
+        warnings.warn(f"{source}: {text}", FitWarning, stacklevel=4)
     return made
 
 
@@ -109,7 +109,7 @@ def _division(made: Sequence[Recording], runs: int) -> str:
     """
     if len(made) < 2:
         return ""
-    times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
+    times = "; ".join(f"{part.time[0]:.9g} to {part.time[-1]:.9g} s" for part in made[:4])
     back = f"the clock steps back {runs - 1} times, and " if runs > 1 else ""
     return f"{back}there are {len(made)} segments: {times}" + "; ..." * (len(made) > 4)
 
@@ -117,10 +117,10 @@ def _division(made: Sequence[Recording], runs: int) -> str:
 def _pieces(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Split a run at its pauses. Yield the fields of each part with at least two samples."""
     ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
-    given = [name for name in SAMPLES if run.get(name) is not None]
+    fields = [name for name in SAMPLES if run.get(name) is not None]
     for first, end in pairwise(ends):
         if end - first >= 2:
-            yield {**run, **{name: run[name][first:end] for name in given}}
+            yield {**run, **{name: run[name][first:end] for name in fields}}
 
 
 def _named(name: str, number: int, count: int) -> dict[str, str]:

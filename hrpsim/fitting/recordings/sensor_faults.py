@@ -29,11 +29,11 @@ def sensor_faults(recording: Any) -> Iterator[str]:
     clocks += [
         (recording.command_time, values)
         for key in ("positions", "velocities", "efforts")
-        if (given := getattr(recording, f"command_{key}")) is not None
-        for values in given.T
+        if (commands := getattr(recording, f"command_{key}")) is not None
+        for values in commands.T
     ]
-    for what, values in states:
-        yield from _faults(what, recording.time, values, clocks)
+    for column, values in states:
+        yield from _faults(column, recording.time, values, clocks)
     for signal in recording.signals:
         for label, values in zip(signal.columns, signal.values.T):
             if signal.kind != "contact":
@@ -75,12 +75,12 @@ def _stuck(values: np.ndarray) -> np.ndarray:
     """Return which samples (n,) are in a run of equal values, if the column changes elsewhere."""
     same = np.diff(values) == 0.0
     ends = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(int)))
-    found = np.zeros(len(values), dtype=bool)
+    stuck = np.zeros(len(values), dtype=bool)
     for begin, end in ends.reshape(-1, 2):
-        found[begin : end + 1] = end + 1 - begin >= _STUCK
-    elsewhere = ~(found[1:] & found[:-1])
+        stuck[begin : end + 1] = end + 1 - begin >= _STUCK
+    elsewhere = ~(stuck[1:] & stuck[:-1])
     lively = elsewhere.any() and np.mean(~same[elsewhere]) >= _LIVELY
-    return found if lively else np.zeros_like(found)
+    return stuck if lively else np.zeros_like(stuck)
 
 
 def _moves_meanwhile(span: np.ndarray, clocks: Sequence[_Clocked]) -> bool:
@@ -100,14 +100,14 @@ def _jump(time: np.ndarray, values: np.ndarray) -> int | None:
 
 def _mistaken_joints(recording: Any) -> Iterator[str]:
     """Yield a sentence for joints that move against their commands, and for exchanged joints."""
-    given = recording.command_positions
-    if given is None or recording.positions is None or len(recording.command_time) < 2:
+    targets = recording.command_positions
+    if targets is None or recording.positions is None or len(recording.command_time) < 2:
         return
     at = np.searchsorted(recording.command_time, recording.time, side="right") - 1
-    joints = [one for one in recording.joints if one in recording.command_joints]
-    commands = np.nan_to_num(given[at.clip(0)])
-    commands = commands[:, [recording.command_joints.index(one) for one in joints]]
-    positions = recording.positions[:, [recording.joints.index(one) for one in joints]]
+    joints = [name for name in recording.joints if name in recording.command_joints]
+    commands = np.nan_to_num(targets[at.clip(0)])
+    commands = commands[:, [recording.command_joints.index(name) for name in joints]]
+    positions = recording.positions[:, [recording.joints.index(name) for name in joints]]
     alike = _correlations(positions, commands)
     own = np.diag(alike)
     for k, joint in enumerate(joints):

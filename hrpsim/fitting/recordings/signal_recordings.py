@@ -41,21 +41,21 @@ def fields_of_signals(
         BagError: the file or a topic cannot be read.
     """
     log = read_signals(path)
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if states is not None:
         topic = _topic(path, log, states, JOINT_STATE)
         measured = _columns(topic, joints)
         names = tuple(measured["position"]) if "position" in measured else ()
-        given |= {"time": topic.time, "joints": names}
+        fields |= {"time": topic.time, "joints": names}
         for field in ("position", "velocity"):
             if names and set(names) == set(measured.get(field, ())):
-                given[_FIELDS[field]] = np.transpose([measured[field][name] for name in names])
+                fields[_FIELDS[field]] = np.transpose([measured[field][name] for name in names])
         base = base or odometry_beside(states, log.topics)
         if commands in log.topics:
-            given |= _commands(_topic(path, log, str(commands), JOINT_STATE))
+            fields |= _commands(_topic(path, log, str(commands), JOINT_STATE))
     if base is not None:
-        given |= _base(_topic(path, log, base, ODOMETRY), given.get("time"))
-    return given
+        fields |= _base(_topic(path, log, base, ODOMETRY), fields.get("time"))
+    return fields
 
 
 def odometry_beside(states: str, topics: Collection[str]) -> str | None:
@@ -69,7 +69,7 @@ def odometry_beside(states: str, topics: Collection[str]) -> str | None:
 
 def _topic(path: Path, log: SignalLog, name: str, type_name: str) -> TopicSignals:
     topic = log.topics.get(name)
-    alike = [one.topic for one in log.topics.values() if one.type_name == type_name]
+    alike = [other.topic for other in log.topics.values() if other.type_name == type_name]
     if topic is None:
         raise BagError(f"{path}: {unknown_name('topic', name, alike)}")
     if topic.type_name != type_name:
@@ -85,9 +85,9 @@ def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[s
             continue
         field, values = own
         columns = {k: v for k, v in zip(field.labels, values.T) if not np.isnan(v).all()}
-        kept = {k: v for k, v in columns.items() if joints is None or k in joints}
-        if kept:
-            result[name] = kept
+        chosen = {k: v for k, v in columns.items() if joints is None or k in joints}
+        if chosen:
+            result[name] = chosen
     if joints is not None and (lacking := set(joints) - set(result.get("position", ()))):
         raise BagError(f"{topic.topic} has no joint {', '.join(sorted(lacking))}")
     return result
@@ -103,7 +103,7 @@ def _commands(topic: TopicSignals) -> dict[str, Any]:
     names = tuple(dict.fromkeys(label for own in columns.values() for label in own))
     if not names:
         return {}
-    given: dict[str, Any] = {"command_time": topic.time, "command_joints": names}
+    fields: dict[str, Any] = {"command_time": topic.time, "command_joints": names}
     missing = np.full(len(topic.time), np.nan)
     rows = {
         field: np.transpose([own.get(name, missing) for name in names])
@@ -111,22 +111,22 @@ def _commands(topic: TopicSignals) -> dict[str, Any]:
     }
     placed = ~np.isnan(rows["position"]) if "position" in rows else np.zeros(1, dtype=bool)
     for field, values in rows.items():
-        given[f"command_{_FIELDS[field]}"] = (
+        fields[f"command_{_FIELDS[field]}"] = (
             values if field == "position" else np.where(np.isnan(values) & placed, 0.0, values)
         )
-    return given
+    return fields
 
 
 def _base(topic: TopicSignals, time: np.ndarray | None) -> dict[str, Any]:
     """Return poses and velocities of the base at the times of the states."""
     values = {}
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
-        found = topic.field(name)
-        if found is None or found[0].width != (4 if name == "orientation" else 3):
+        block = topic.field(name)
+        if block is None or block[0].width != (4 if name == "orientation" else 3):
             raise BagError(
                 f"{topic.topic}.{name} was recorded in part only. Record all its columns"
             )
-        values[name] = found[1]
+        values[name] = block[1]
     at = np.arange(len(topic.time))
     if time is not None:
         at = np.searchsorted(topic.time, time)

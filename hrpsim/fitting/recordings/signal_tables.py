@@ -31,11 +31,11 @@ TOPIC = "topic"
 
 def _place(name: str) -> tuple[str, str]:
     """Split the name of a column into the name of the signal and the label of the column."""
-    kind, _, rest = name.partition(".")
+    kind, _, label_part = name.partition(".")
     own = SIGNAL_KINDS[kind].columns
     if not own:
-        return kind, rest
-    of, _, label = rest.rpartition(".") if len(own) > 1 else (rest, "", own[0])
+        return kind, label_part
+    of, _, label = label_part.rpartition(".") if len(own) > 1 else (label_part, "", own[0])
     if label not in own or not of:
         raise FitError(unknown_name("column", name, [f"{kind}.NAME.{column}" for column in own]))
     return of, label
@@ -63,8 +63,8 @@ def signals_of_columns(
     parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     others = {}
     for name, values in columns.items():
-        kind, _, rest = name.partition(".")
-        if kind not in SIGNAL_KINDS or not rest:
+        kind, _, label_part = name.partition(".")
+        if kind not in SIGNAL_KINDS or not label_part:
             others[name] = values
             continue
         of, label = _place(name)
@@ -99,13 +99,15 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
         BagError: the file or a topic cannot be read, or the topic's type is not a sensor signal.
         FitError: the messages do not form a valid signal.
     """
-    given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}
-    for name, one in given.items():
-        if TOPIC not in one:
+    entries = {
+        n: {TOPIC: entry} if isinstance(entry, str) else dict(entry) for n, entry in wanted.items()
+    }
+    for name, entry in entries.items():
+        if TOPIC not in entry:
             raise FitError(f"{path}: signal {name} needs a topic. Give `topic`")
-    topics = {name: str(one.pop(TOPIC)).lstrip("/") for name, one in given.items()}
+    topics = {name: str(entry.pop(TOPIC)).lstrip("/") for name, entry in entries.items()}
     log = read_signals(path, topics.values()).topics if topics else {}
-    return tuple(_from_topic(path, n, log[topics[n]], own) for n, own in given.items())
+    return tuple(_from_topic(path, n, log[topics[n]], own) for n, own in entries.items())
 
 
 def _from_topic(path: Path, name: str, topic: TopicSignals, given: dict[str, Any]) -> Signal:
@@ -116,8 +118,8 @@ def _from_topic(path: Path, name: str, topic: TopicSignals, given: dict[str, Any
         )
     kind, fields = _FIELDS[topic.type_name]
     kind = given.pop("kind", name if topic.type_name == JOINT_STATE else kind)
-    found = [topic.field("position" if kind == _POSITION else field) for field in fields]
-    blocks = [one for one in found if one is not None]
+    parts = [topic.field("position" if kind == _POSITION else field) for field in fields]
+    blocks = [part for part in parts if part is not None]
     if len(blocks) < len(fields):
         raise BagError(f"{path}: {topic.topic} must have the fields {', '.join(fields)}")
     joints = blocks[0][0].labels if topic.type_name == JOINT_STATE else ()

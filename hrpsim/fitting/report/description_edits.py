@@ -36,7 +36,7 @@ class DescriptionEdits:
         inertias: Mapping[str, Mapping[str, np.ndarray]],
     ) -> None:
         text = read_text(path, FitError, "XML_SIZE", "description")
-        self._robot, self._text, self._inertias, self._given = robot, text, inertias, given
+        self._robot, self._text, self._inertias, self._values = robot, text, inertias, given
         self._elements = list(elements(text))
         if not self._elements or self._elements[0].tag not in ("robot", "mujoco"):
             raise FitError(f"{path}: must be a URDF or an MJCF")
@@ -47,11 +47,11 @@ class DescriptionEdits:
         self._is_mjcf = self._elements[0].tag == "mujoco"
         self._model = load_model(path, base="fixed")
         self._done: set[str] = set()
-        self._found: list[Edit] = []
+        self._edits: list[Edit] = []
 
     def text(self) -> str:
         """Return the text with all edits applied."""
-        return changed(self._text, self._found)
+        return changed(self._text, self._edits)
 
     def put(self, path: str) -> str:
         """Write the new value of a parameter into the text.
@@ -68,7 +68,7 @@ class DescriptionEdits:
         if kind != "joints":
             return _NOT_HERE
         put = self._put_mjcf if self._is_mjcf else self._put_urdf
-        return put(name, parts[1], self._given[path])
+        return put(name, parts[1], self._values[path])
 
     # -- joints ----------------------------------------------------------------------------------
 
@@ -81,16 +81,16 @@ class DescriptionEdits:
         return None
 
     def _child(self, element: StartTag, tag: str) -> StartTag | None:
-        for one in self._elements:
-            if one.tag == tag and one.above and one.above[-1] == element:
-                return one
+        for child in self._elements:
+            if child.tag == tag and child.above and child.above[-1] == element:
+                return child
         return None
 
     def _put_mjcf(self, joint: str, what: str, value: float) -> str:
         element = self._element("joint", "name", joint)
         if element is None or what not in _MJCF_JOINT:
             return _NOT_HERE
-        self._found.append(element.set(_MJCF_JOINT[what], _number(value)))
+        self._edits.append(element.set(_MJCF_JOINT[what], _number(value)))
         return ""
 
     def _put_urdf(self, joint: str, what: str, value: float) -> str:
@@ -109,16 +109,16 @@ class DescriptionEdits:
         child = None if extension is None else self._child(extension, tag)
         if child is not None:
             ratio = float(child.get("gear_ratio") or 1.0)
-            self._found.append(child.set(name, _number(value / ratio**2)))
+            self._edits.append(child.set(name, _number(value / ratio**2)))
             return ""
         if tag != "rotor":
             return "write it to the world file (.yaml)" if tag == "gains" else _NOT_HERE
         rotor = f'<rotor inertia="{_number(value)}"/>'
         if extension is not None:
-            self._found.append(extension.add(self._text, rotor))
+            self._edits.append(extension.add(self._text, rotor))
         else:
             new = f"<hrpsim reference={quoteattr(joint)}>{rotor}</hrpsim>"
-            self._found.append(self._elements[0].add(self._text, new))
+            self._edits.append(self._elements[0].add(self._text, new))
         return ""
 
     def _put_dynamics(self, joint: str, element: StartTag) -> str:
@@ -127,16 +127,16 @@ class DescriptionEdits:
             return ""
         self._done.add(joint)
         values = {
-            what: self._given[path]
-            for what in ("damping", "friction")
-            if (path := f"robots.{self._robot}.joints.{joint}.{what}") in self._given
+            key: self._values[path]
+            for key in ("damping", "friction")
+            if (path := f"robots.{self._robot}.joints.{joint}.{key}") in self._values
         }
         child = self._child(element, "dynamics")
         if child is not None:
-            self._found += [child.set(what, _number(value)) for what, value in values.items()]
+            self._edits += [child.set(key, _number(value)) for key, value in values.items()]
         else:
-            text = "".join(f' {what}="{_number(value)}"' for what, value in values.items())
-            self._found.append(element.add(self._text, f"<dynamics{text}/>"))
+            text = "".join(f' {key}="{_number(value)}"' for key, value in values.items())
+            self._edits.append(element.add(self._text, f"<dynamics{text}/>"))
         return ""
 
     # -- links -----------------------------------------------------------------------------------
@@ -165,9 +165,9 @@ class DescriptionEdits:
             if name in element.attributes:
                 _, begin, end = element.attributes[name]
                 first = self._text.rindex(name, 0, begin)
-                self._found.append(Edit(first, end + 1, ""))
+                self._edits.append(Edit(first, end + 1, ""))
         full = " ".join(_number(inertia[i, j]) for _, i, j in _SIDES)
-        self._found += [
+        self._edits += [
             element.set("mass", _number(mass)),
             element.set("pos", " ".join(map(_number, com))),
             element.set("fullinertia", full),
@@ -184,7 +184,7 @@ class DescriptionEdits:
         for tag, attributes in values.items():
             child = self._child(element, tag)
             if child is not None:
-                self._found += [child.set(name, value) for name, value in attributes.items()]
+                self._edits += [child.set(name, value) for name, value in attributes.items()]
             else:
                 text = "".join(f' {name}="{value}"' for name, value in attributes.items())
-                self._found.append(element.add(self._text, f"<{tag}{text}/>"))
+                self._edits.append(element.add(self._text, f"<{tag}{text}/>"))

@@ -61,7 +61,7 @@ def write_report(
         "<h2>Errors</h2>",
         _table(("root mean square", "before", "after"), _errors(result)),
         "<h2>What the model lacks</h2>",
-        _lacks(lacks),
+        _missing_effects(lacks),
         *(_section(trace, result.units) for trace in traces),
     ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
@@ -83,24 +83,24 @@ def _cells(row: VerdictRow) -> tuple[str, ...]:
 
 
 def _errors(result: FitResult) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = []
     for held_out, name in ((False, "fitted"), (True, "held out")):
         for kind, (before, after) in result.errors(held_out).items():
-            what = f"{name}: {kind.replace('_', ' ')} [{result.units[kind]}]"
-            found.append((what, f"{before:.4g}", f"{after:.4g}"))
-    return found
+            label = f"{name}: {kind.replace('_', ' ')} [{result.units[kind]}]"
+            rows.append((label, f"{before:.4g}", f"{after:.4g}"))
+    return rows
 
 
-def _lacks(lacks: Sequence[Suspect]) -> str:
+def _missing_effects(lacks: Sequence[Suspect]) -> str:
     named = [lack for lack in lacks if lack.named]
     if not named:
         return "<p>No suspected effect explains the residuals.</p>"
-    return f"<ul>{''.join(f'<li>{escape(one.text())}</li>' for one in named)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(suspect.text())}</li>' for suspect in named)}</ul>"
 
 
 def _section(trace: ResidualTrace, units: Mapping[str, str]) -> str:
-    held = ", held out" if trace.held_out else ""
-    name = escape(f"Residuals of {trace.name}{held}")
+    suffix = ", held out" if trace.held_out else ""
+    name = escape(f"Residuals of {trace.name}{suffix}")
     return f'<h2>{name}</h2><img alt="{name}" src="data:image/png;base64,{_picture(trace, units)}">'
 
 

@@ -61,9 +61,9 @@ class Suspect(NamedTuple):
 
     def text(self) -> str:
         """Return a sentence that describes the effect."""
-        side = "more" if self.more else "less"
+        direction = "more" if self.more else "less"
         return (
-            f"{side} {self.name} would explain {100.0 * self.share:.0f} % of what remains "
+            f"{direction} {self.name} would explain {100.0 * self.share:.0f} % of what remains "
             f"(t = {abs(self.t):.0f})"
         )
 
@@ -126,12 +126,15 @@ def suspects(
     test = _Test(world, recordings, parameters, result, entity, window)
     if test.robot is None:
         return []
-    found: dict[str, Suspect] = {}
+    suspect_of: dict[str, Suspect] = {}
     for effect in test.effects():
-        one = test.judge(effect)
-        if one is not None and one.share > found.get(one.name, one._replace(share=0.0)).share:
-            found[one.name] = one
-    return sorted(found.values(), key=lambda one: -one.share)
+        suspect = test.judge(effect)
+        if (
+            suspect is not None
+            and suspect.share > suspect_of.get(suspect.name, suspect._replace(share=0.0)).share
+        ):
+            suspect_of[suspect.name] = suspect
+    return sorted(suspect_of.values(), key=lambda one: -one.share)
 
 
 class _Test:
@@ -155,38 +158,38 @@ class _Test:
         self._of_window = rows.window
         base = predictor.differences([self._values])[0]
         slopes = Slopes(predictor, unknowns, 1e-4, "auto")
-        found = slopes.at(self._u, np.ones(len(self._u), dtype=bool), None, base, True)
+        derivatives = slopes.at(self._u, np.ones(len(self._u), dtype=bool), None, base, True)
         sizes = np.sqrt(
             np.bincount(rows.kind, base**2, len(predictor.kinds))
             / np.bincount(rows.kind, minlength=len(predictor.kinds)).clip(1)
         )
         self._weights = 1.0 / np.maximum(sizes, 1e-12)[rows.kind]
         self._starts = Starts(predictor)
-        assert found.by_starts is not None
-        self._starts.weigh(found.by_starts, self._weights)
-        J = self._starts.without(found.by_parameters * self._weights[:, None])
+        assert derivatives.by_starts is not None
+        self._starts.weigh(derivatives.by_starts, self._weights)
+        J = self._starts.without(derivatives.by_parameters * self._weights[:, None])
         self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns do not change states
         self._base = base
-        self._rest = self._without(base)
-        self._joints = _worst(labels, np.bincount(rows.signal, self._rest**2))
+        self._remaining = self._without(base)
+        self._joints = _worst(labels, np.bincount(rows.signal, self._remaining**2))
 
     def _predictor(self, effect: _Effect, change: Callable[[Robot], None] | None) -> Predictor:
-        given = self._recordings
+        recordings = self._recordings
         if effect.recording is not None:
-            given = [effect.recording(one) for one in given]
-        bound = [BoundRecording(one, self._world, self._entity) for one in given]
+            recordings = [effect.recording(recording) for recording in recordings]
+        bound = [BoundRecording(recording, self._world, self._entity) for recording in recordings]
         scenario: Any = self._scenario
         if change is not None:
             scenario = _Changed(self._scenario, self._entity, change)
-        whole = Predictor(scenario, bound, self._window, False)
-        count = sum(map(len, whole.windows))
-        if count <= _WINDOWS or not all(one.is_whole for one in bound):
-            return whole
-        return whole.only(np.linspace(0, count - 1, _WINDOWS).astype(int), None)[0]
+        predictor = Predictor(scenario, bound, self._window, False)
+        count = sum(map(len, predictor.windows))
+        if count <= _WINDOWS or not all(recording.is_whole for recording in bound):
+            return predictor
+        return predictor.only(np.linspace(0, count - 1, _WINDOWS).astype(int), None)[0]
 
     def _without(self, differences: np.ndarray) -> np.ndarray:
-        found = self._starts.without((differences * self._weights)[:, None])[:, 0]
-        return found - self._basis @ (self._basis.T @ found)
+        remaining = self._starts.without((differences * self._weights)[:, None])[:, 0]
+        return remaining - self._basis @ (self._basis.T @ remaining)
 
     def _predicted(self, effect: _Effect, change: Callable[[Robot], None] | None) -> np.ndarray:
         values = {**self._values, **(effect.values or {})}
@@ -205,12 +208,12 @@ class _Test:
         size = float(change @ change)
         if size <= 0.0:
             return None
-        amount = -float(change @ self._rest) / size
-        left = self._rest + amount * change
+        amount = -float(change @ self._remaining) / size
+        left = self._remaining + amount * change
         scores = np.bincount(self._of_window, change * left)
-        share = amount**2 * size / float(self._rest @ self._rest)
+        fraction = amount**2 * size / float(self._remaining @ self._remaining)
         t = amount * size / max(float(np.sqrt(scores @ scores)), 1e-300)
-        return Suspect(effect.name, share, t, t > 0.0)
+        return Suspect(effect.name, fraction, t, t > 0.0)
 
     # -- effects ---------------------------------------------------------------------------------
 
@@ -230,18 +233,18 @@ class _Test:
     def _sizes(self) -> tuple[dict[str, float], dict[str, float]]:
         """Return the root mean square speed and effort of each joint."""
         assert self.robot is not None
-        one, kp = self._recordings[0], dict(zip(self.robot.joint_names, self.robot.gains[0]))
+        recording, kp = self._recordings[0], dict(zip(self.robot.joint_names, self.robot.gains[0]))
         speeds, efforts = {}, {}
-        for k, joint in enumerate(one.joints):
-            q = one.positions[:, k]
-            speeds[joint] = float(np.sqrt(np.mean(np.gradient(q, one.time) ** 2)))
-            efforts[joint] = _commanded_effort(one, joint, kp[joint], q)
+        for k, joint in enumerate(recording.joints):
+            q = recording.positions[:, k]
+            speeds[joint] = float(np.sqrt(np.mean(np.gradient(q, recording.time) ** 2)))
+            efforts[joint] = _commanded_effort(recording, joint, kp[joint], q)
         return speeds, efforts
 
     def _fixed(self, joint: str, properties: Iterable[str]) -> list[str]:
         """Return those `properties` of a joint that are not parameters of the fit."""
         path = f"robots.{self._entity}.joints.{joint}"
-        return [what for what in properties if f"{path}.{what}" not in self._values]
+        return [key for key in properties if f"{path}.{key}" not in self._values]
 
     def _of_joint(self, joint: str, speed: float, effort: float) -> Iterator[_Effect]:
         assert self.robot is not None
@@ -250,9 +253,9 @@ class _Test:
         kp, kd = (float(own[index]) for own in self.robot.gains)
         sizes = {"friction": effort, "damping": effort / max(speed, 1e-9)}
         sizes["rotor_inertia"] = max(properties["rotor_inertia"], effort * 0.1 / max(speed, 1e-9))
-        for what in self._fixed(joint, sizes):
-            more = {what: properties[what] + _SMALL * sizes[what]}
-            yield _Effect(f"{_NAMES[what]} of {joint}", world=_properties(joint, more))
+        for key in self._fixed(joint, sizes):
+            more = {key: properties[key] + _SMALL * sizes[key]}
+            yield _Effect(f"{_NAMES[key]} of {joint}", world=_properties(joint, more))
         if kp > 0.0:
             yield _Effect(
                 f"gain of {joint} (its servo, or its gear ratio)",

@@ -116,7 +116,7 @@ def _description_text(
     reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     robots = (reader.content.data or {}).get("robots") or ()
     files = dict(
-        zip((str(one.get("name", k)) for k, one in enumerate(robots)), described_robots(reader))
+        zip((str(robot.get("name", k)) for k, robot in enumerate(robots)), described_robots(reader))
     )
     chosen = [
         name

@@ -69,24 +69,24 @@ class StartTag(NamedTuple):
 def elements(text: str) -> Iterator[StartTag]:
     """Yield the elements of an XML text in order. Comments and CDATA are skipped."""
     above: list[StartTag] = []
-    for found in _TOKEN.finditer(text):
-        if found["tag"] is None:
+    for token in _TOKEN.finditer(text):
+        if token["tag"] is None:
             continue
-        if found["end"]:
+        if token["end"]:
             del above[-1:]
             continue
-        first = found.start("attributes")
+        first = token.start("attributes")
         attributes = {
-            one[1]: (one[2][1:-1], first + one.start(2) + 1, first + one.end(2) - 1)
-            for one in _ATTRIBUTE.finditer(found["attributes"])
+            m[1]: (m[2][1:-1], first + m.start(2) + 1, first + m.end(2) - 1)
+            for m in _ATTRIBUTE.finditer(token["attributes"])
         }
         element = StartTag(
-            found["tag"],
+            token["tag"],
             tuple(above),
-            found.start(),
-            found.end(),
-            found.end("tag"),
-            bool(found["empty"]),
+            token.start(),
+            token.end(),
+            token.end("tag"),
+            bool(token["empty"]),
             attributes,
         )
         yield element
@@ -99,11 +99,11 @@ def changed(text: str, edits: list[Edit]) -> str:
 
     Edits at equal positions keep their order.
     """
-    found, at = [], 0
+    parts, at = [], 0
     for edit in sorted(edits, key=lambda one: one.begin):
-        found += [text[at : edit.begin], edit.text]
+        parts += [text[at : edit.begin], edit.text]
         at = edit.end
-    return "".join([*found, text[at:]])
+    return "".join([*parts, text[at:]])
 
 
 def scalar_place(root: yaml.Node | None, keys: tuple[str | int, ...]) -> tuple[int, int] | None:

@@ -46,7 +46,7 @@ def verdict_rows(
         parameters: parameters of the fit, with their paths.
         prismatic: paths of prismatic joints, such as robots.NAME.joints.JOINT.
     """
-    loose = {name for one in result.undetermined for name in one.parts}
+    loose = {name for combination in result.undetermined for name in combination.parts}
     rows = []
     for k, name in enumerate(result.names):
         remark = "not determined" if name in loose else ""
@@ -71,7 +71,7 @@ def paths_of(name: str, given: Any) -> tuple[str, ...]:
 
 def unit_of(path: str, prismatic: frozenset[str] = frozenset()) -> str:
     """Return the unit of the parameter at a path, or "1" if the parameter has no unit."""
-    joint, _, what = path.rpartition(".")
-    if what in _UNITS and ".joints." in path:
-        return _UNITS[what][joint in prismatic]
-    return _OTHER.get(path.partition(".")[0] if path.startswith(_DELAY) else what, "1")
+    joint, _, key = path.rpartition(".")
+    if key in _UNITS and ".joints." in path:
+        return _UNITS[key][joint in prismatic]
+    return _OTHER.get(path.partition(".")[0] if path.startswith(_DELAY) else key, "1")

@@ -41,7 +41,9 @@ class BoundSignal:
         self.phase = rules.phase(world)
         earliest = (1.0 - self.phase) * self.time_step if self.phase > 0.0 else 0.0
         self._first = max(delays[1] + earliest, 0.0)  # first usable time in a window [s]
-        self._settings = {name: (signal.path(name), one) for name, one in signal.settings.items()}
+        self._settings = {
+            name: (signal.path(name), setting) for name, setting in signal.settings.items()
+        }
 
     def samples(self, begin: float, end: float, with_end: bool) -> slice:
         """Return the range of samples that a window from `begin` to `end` [s] can predict.
@@ -62,7 +64,10 @@ class BoundSignal:
         Raises:
             FitError: an unknown has no value.
         """
-        return {n: self._value(n, path, one, values) for n, (path, one) in self._settings.items()}
+        return {
+            n: self._value(n, path, setting, values)
+            for n, (path, setting) in self._settings.items()
+        }
 
     def _value(self, name: str, path: str, one: Setting, values: Mapping[str, float]) -> float:
         value = values.get(path, self.signal.known.get(name, one.usual))
@@ -109,8 +114,8 @@ class BoundSignal:
         m, width, p = slopes.shape
         moved = raw[:, None, :] + 1j * _TINY * slopes.transpose(0, 2, 1)
         rules, columns = self.signal.rules, self.signal.columns
-        found = rules.predict(moved.reshape(m * p, width), settings, columns)
-        return found.imag.reshape(m, p, -1).transpose(0, 2, 1) / _TINY
+        predicted = rules.predict(moved.reshape(m * p, width), settings, columns)
+        return predicted.imag.reshape(m, p, -1).transpose(0, 2, 1) / _TINY
 
     def still(self, samples: slice) -> np.ndarray:
         """Return the differences (m, columns) if the prediction is the mean of the signal."""

@@ -35,8 +35,8 @@ class ContactState(SignalKind):
 
     def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the sum of the normal forces on the link (1,) [N]."""
-        found = thing.contact_arrays(of)
-        return np.array([np.sum(found.forces * found.normals)])
+        contacts = thing.contact_arrays(of)
+        return np.array([np.sum(contacts.forces * contacts.normals)])
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

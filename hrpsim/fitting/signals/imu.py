@@ -48,9 +48,9 @@ class ImuSignal(SignalKind):
         The gyro reads the angular velocity at the middle of a step.
         """
         name = "sensors", thing.name, of
-        found = tangent.outputs[name].copy()
-        found[:3] += tangent.ahead[name][:3]
-        return found
+        rows = tangent.outputs[name].copy()
+        rows[:3] += tangent.ahead[name][:3]
+        return rows
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

@@ -54,8 +54,8 @@ class Signal:
     known: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for what, kind in _KINDS.items():
-            require_fit(f"Signal.{what}", getattr(self, what), kind, FitError)
+        for attribute, kind in _KINDS.items():
+            require_fit(f"Signal.{attribute}", getattr(self, attribute), kind, FitError)
         require_name("kind", self.kind, SIGNAL_KINDS, FitError, where=self.name)
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))
@@ -77,15 +77,15 @@ class Signal:
 
     def _samples(self) -> tuple[np.ndarray, np.ndarray]:
         """Return times (n,) and values (n, columns) of the samples without NaN."""
-        what = f"signal {self.name}: a time or a value"
-        time, values = (as_numbers(what, one, FitError) for one in (self.time, self.values))
+        label = f"signal {self.name}: a time or a value"
+        time, values = (as_numbers(label, array, FitError) for array in (self.time, self.values))
         shape = time.size, len(self.columns)
         if time.ndim != 1 or values.shape != shape:
             raise FitError(
                 f"signal {self.name}: values must have shape {shape}, got {values.shape}"
             )
-        kept = ~np.isnan(values).any(axis=1)
-        return time[kept], values[kept]
+        measured = ~np.isnan(values).any(axis=1)
+        return time[measured], values[measured]
 
     @property
     def rules(self) -> SignalKind:
@@ -105,14 +105,14 @@ class Signal:
     @property
     def quantities(self) -> tuple[str, ...]:
         """The name of each column's quantity: NAME, or NAME.QUANTITY if the kind has several."""
-        found = self.rules.quantity_of(self.columns)
-        return tuple(f"{self.name}.{one}" if one else self.name for one in found)
+        names = self.rules.quantity_of(self.columns)
+        return tuple(f"{self.name}.{name}" if name else self.name for name in names)
 
     @property
     def units(self) -> dict[str, str]:
         """The unit of each of `quantities`."""
         own = self.rules.quantities
-        return {f"{self.name}.{one}" if one else self.name: unit for one, unit in own.items()}
+        return {f"{self.name}.{name}" if name else self.name: unit for name, unit in own.items()}
 
     def path(self, setting: str) -> str:
         """Return the path of an unknown of the signal."""

@@ -34,6 +34,6 @@ def signal_parameters(
             raise FitError(
                 f"signal {signal.name} has different kinds in two recordings. Use one kind"
             )
-        for name, one in signal.settings.items():
-            result[signal.path(name)] = Parameter(numeric(one.bounds), one.unit)
+        for name, setting in signal.settings.items():
+            result[signal.path(name)] = Parameter(numeric(setting.bounds), setting.unit)
     return result
