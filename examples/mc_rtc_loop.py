@@ -14,10 +14,7 @@ from hrpsim.control import ControlLoop, controlled_joints
 
 
 class Squat:
-    """Bends the knees by a sine.
-
-    The class has the methods of MCGlobalController that are needed.
-    """
+    """Bends the knees by a sine. Has the needed methods of MCGlobalController."""
 
     def __init__(self, model):
         self.order = [name for name in controlled_joints(model) if "LEG" in name]
@@ -49,10 +46,7 @@ class Squat:
         return SimpleNamespace(mbc=SimpleNamespace(q=[[], *([angle] for angle in self.q)]))
 
     def setWrenches(self, wrenches):
-        """Store the vertical force on the left foot.
-
-        A wrench has the torque first, then the force.
-        """
+        """Store the left foot's vertical force. A wrench has the torque, then the force."""
         self.loads.append(wrenches["lfsensor"][5])
 
     def __getattr__(self, name):
