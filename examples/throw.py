@@ -31,11 +31,7 @@ def minus(x, y):
 
 
 def throw(efforts, motion=None, gains=None):
-    """Simulate a throw with efforts, and feedback on a previous motion if given.
-
-    Returns:
-        Cost, miss (3,) [m], efforts including feedback, states of the motion, and linearized steps.
-    """
+    """Throw, with feedback on a motion if given. Return cost, miss [m], efforts, states, steps."""
     world.restore(start)
     states, used, steps = [], efforts.copy(), []
     for k in range(STEPS):
