@@ -227,6 +227,7 @@ def run_world(options: argparse.Namespace) -> int:
     from hrpsim.world.file.load_world import load_world
 
     record_signals.check(options)
+    view.check(options)
     world = load_world(
         options.world,
         time_step=options.time_step,

@@ -158,6 +158,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
 def sweep(options: argparse.Namespace) -> int:
     """Do the unfinished runs of a study, or show results. Status 1 if runs failed or differ."""
     _check_combination(options)
+    view.check(options)
     from hrpsim.sweeps.study_file import read_study
 
     study = read_study(options.study)

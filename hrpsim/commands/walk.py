@@ -108,6 +108,7 @@ def walk(options: argparse.Namespace) -> int:
 
         check_film(options.film)
     record_signals.check(options)
+    view.check(options)
     if options.check:
         return _check(options)
     if options.viewer:

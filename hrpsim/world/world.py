@@ -346,10 +346,14 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     def check_placed(self, stacklevel: int = 3) -> None:
         """Warn of entities that were put into the ground or beyond limits since the last step.
 
-        Each entity is named once. Materials without a shape are named too.
+        Each entity is named once. Materials without a shape, and patterns
+        of solver rules without a match, are named too.
         """
         contents = self._contents
-        for text in self.unknown_materials(contents.materials.named).values():
+        for text in [
+            *self.unknown_materials(contents.materials.named).values(),
+            *self._idle_patterns(),
+        ]:
             warnings.warn(text, ModelWarning, stacklevel=stacklevel - 1)
         placed, contents.placed = contents.placed, set()
         warn_of_start(self, placed, contents.reported, stacklevel)

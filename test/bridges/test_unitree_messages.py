@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from hrpsim.bridges.unitree.checksum import checksum, checksum_of_words
-from hrpsim.bridges.unitree.low_command import POSITION_STOP, VELOCITY_STOP, read_low_command
+from hrpsim.bridges.unitree.low_command import (
+    POSITION_STOP,
+    VELOCITY_STOP,
+    idle_motors,
+    read_low_command,
+)
 from hrpsim.bridges.unitree.low_state import ImuValues, LowStates, MotorReadings, roll_pitch_yaw
 from hrpsim.bridges.unitree.messages import GO, HG
 from hrpsim.bridges.unitree.motors import motors_of
@@ -185,3 +190,28 @@ def test_roll_pitch_yaw_are_turns_about_x_then_y_then_z():
     angles = 0.3, -0.7, 2.5
     whole = product(turn(angles[2], 2), product(turn(angles[1], 1), turn(angles[0], 0)))
     assert roll_pitch_yaw(whole) == pytest.approx(angles, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("motor", "mode", "words"),
+    [
+        (3, 10, "1 motors have gains or torques but are not enabled: the mode of motor 3 is 10"),
+        (3, 0, "Set mode to 1"),
+        (12, 1, "the robot has no motor 12: 1 motor commands have no effect"),
+        (3, 1, ""),
+        (3, 129, ""),
+    ],
+)
+@pytest.mark.parametrize("field", ["kp", "kd", "tau"])
+def test_commands_of_motors_that_do_not_act_are_named(motor, mode, words, field):
+    """Law: gains and torques need a motor whose lowest bit of `mode` is set."""
+    record = GO.command.empty()
+    record["motor_cmd"]["mode"][motor], record["motor_cmd"][field][motor] = mode, 1.0
+    text = idle_motors(GO.command.write(record), motors_of("go2", GO2, "go2"))
+    assert words in text and bool(words) == bool(text)
+
+
+def test_a_passive_command_is_not_doubtful():
+    record = GO.command.empty()
+    record["motor_cmd"]["q"] = POSITION_STOP
+    assert idle_motors(GO.command.write(record), motors_of("go2", GO2, "go2")) == ""

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from hrpsim import HrpsimError
-from hrpsim.ros.controller import controller_topics
+from hrpsim.ros.base import graph_faults
+from hrpsim.ros.controller import velocity_listener
 from hrpsim.ros.recording.bag_writer import definition_file, message_type
 from hrpsim.ros.recording.topic_recorder import SequenceCounter, TopicRecorder
 
@@ -128,18 +129,27 @@ def test_a_wrong_type_of_cmd_vel_is_named_once(monkeypatch, stamped):
     """Law: a publisher whose type is not received is named, with the right type and the option."""
     said = []
     kinds = [f"geometry_msgs/msg/{name}" for name in ("Twist", "TwistStamped")]
-    infos = [SimpleNamespace(node_name="teleop", topic_type=kind) for kind in kinds]
+    right, wrong = reversed(kinds) if stamped else kinds
+    reliable = SimpleNamespace(reliability=None)
+    own = SimpleNamespace(node_name="walker", node_namespace="/", topic_type=right)
+    infos = [
+        SimpleNamespace(node_name="teleop", node_namespace="/", topic_type=k, qos_profile=reliable)
+        for k in kinds
+    ]
     node = SimpleNamespace(
+        get_name=lambda: "walker",
+        get_namespace=lambda: "/",
+        get_topic_names_and_types=lambda: [],
         get_publishers_info_by_topic=lambda topic: infos,
+        get_subscriptions_info_by_topic=lambda topic: [own],
         get_logger=lambda: SimpleNamespace(warning=said.append),
     )
     quiet = SimpleNamespace(topic="/cmd_vel", take_all=lambda: [])
-    monkeypatch.setattr(controller_topics, "PolledSubscription", lambda *given: quiet)
-    listener = controller_topics.VelocityListener(node, None, stamped)
+    monkeypatch.setattr(velocity_listener, "PolledSubscription", lambda *given: quiet)
+    monkeypatch.setattr(graph_faults, "_PERIOD", 0.0)
+    listener = velocity_listener.VelocityListener(node, None, stamped)
     for _ in range(2):
-        listener._next_look = 0.0
         listener.poll(None)
     (text,) = said
-    right, wrong = ("TwistStamped", "Twist") if stamped else ("Twist", "TwistStamped")
-    assert f"teleop sends /cmd_vel as geometry_msgs/msg/{wrong}," in text
-    assert f"receives {right} only" in text and "stamped_cmd_vel" in text
+    assert f"teleop sends /cmd_vel as {wrong}, but this node receives {right} only" in text
+    assert "stamped_cmd_vel" in text

@@ -4,6 +4,7 @@
 """Parameters: described, checked at the start and at run time."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from rcl_interfaces.srv import GetParameters
@@ -11,6 +12,7 @@ from ros.conftest import LIMIT
 
 from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
+from hrpsim.ros.simulation.world_setup import warn_of_lockstep
 
 
 @pytest.mark.quick_cases("time_step*", "publish_rate:=fast*", "world_file*")
@@ -139,3 +141,25 @@ def test_a_long_text_is_refused_before_it_is_stored(paused_simulation, listener)
     value.string_value = "x" * PARAMETER_TEXT
     (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
     assert result.successful, result.reason
+
+
+@pytest.mark.parametrize(
+    ("given", "warnings"),
+    [
+        ({"control_period": 0.005}, ["control_period has no effect without lockstep:=true"]),
+        ({"lockstep": True, "control_period": 5.0}, ["control_period is 5 s, too long for"]),
+        ({"lockstep": True, "control_period": 0.005}, []),
+        ({}, []),
+    ],
+)
+def test_parameters_of_lockstep_without_effect_are_named(given, warnings):
+    """Law: what lockstep alone reads is named without it, and a period in milliseconds with it."""
+    said = []
+    values = {"lockstep": False, "control_period": 0.005, **given}
+    node = SimpleNamespace(
+        get_parameter=lambda name: SimpleNamespace(value=values[name]),
+        get_logger=lambda: SimpleNamespace(warning=said.append),
+        _parameter_overrides=given,
+    )
+    warn_of_lockstep(node)
+    assert len(said) == len(warnings) and all(map(str.startswith, said, warnings))

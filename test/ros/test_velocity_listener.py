@@ -7,12 +7,14 @@ import math
 
 import pytest
 from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from hrpsim.control import Velocity
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.controller.controller_topics import VelocityListener
+from hrpsim.ros.controller.velocity_listener import VelocityListener, unused_velocities
 
 NOW = Stamp(20, 0)
+BEST_EFFORT = ReliabilityPolicy.BEST_EFFORT
 
 
 class Walker:
@@ -65,3 +67,64 @@ def test_a_stamp_counts_if_it_lies_at_most_a_second_ahead(listener):
 
     assert listener.wait_for(arrived)
     assert [time for _, time in walker.taken] == [20.5, 21.0, 20.0, 20.0, 20.0, 20.0]
+
+
+def doubts(listener, message, stamped):
+    """Return the warnings of one message, sent at simulated time NOW."""
+    kind = TwistStamped if stamped else Twist
+    log, sender = [], listener.node.create_publisher(kind, "cmd_vel", 10)
+    walker = Walker()
+    velocities = VelocityListener(listener.node, walker, stamped)
+    velocities._watch._logger = type("Log", (), {"warning": log.append})
+    assert listener.wait_for(lambda: sender.get_subscription_count() == 1)
+    sender.publish(message)
+
+    def arrived():
+        velocities.poll(NOW)
+        return walker.taken
+
+    assert listener.wait_for(arrived)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda m: setattr(m.linear, "z", 0.5), "linear.z has no effect"),
+        (lambda m: setattr(m.angular, "x", math.nan), "angular.x has no effect"),
+        (lambda m: setattr(m.linear, "x", 20.0), "20 m/s is too fast for a walk"),
+        (lambda m: setattr(m.angular, "z", 30.0), "if 30 degrees are meant, write 0.5236"),
+    ],
+)
+def test_a_doubtful_velocity_is_named(listener, change, words):
+    """Law: what a walk cannot do, and other units, are warned of once."""
+    message = twist(0.1)
+    change(message)
+    assert [words in text for text in doubts(listener, message, stamped=False)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("frame", "seconds", "words"),
+    [
+        ("map", 20, ["frame_id 'map' has no effect"]),
+        ("base_link", 20, []),
+        ("", 0, []),
+        ("", 1_700_000_000, ["the stamp is 1.7e+09 s from simulated time"]),
+        ("", 2, ["the stamp is -18 s from simulated time"]),
+    ],
+)
+def test_a_header_without_effect_is_named(listener, frame, seconds, words):
+    message = TwistStamped(twist=twist(0.1))
+    message.header.frame_id, message.header.stamp.sec = frame, seconds
+    found = doubts(listener, message, stamped=True)
+    assert len(found) == len(words) and all(map(str.count, found, words))
+
+
+def test_publishers_that_nobody_receives_are_named(listener):
+    """Law: best effort, and cmd_vel to a controller that does not walk by velocity, are named."""
+    node = listener.node
+    node.create_publisher(Twist, "cmd_vel", QoSProfile(depth=1, reliability=BEST_EFFORT))
+    assert listener.wait_for(lambda: unused_velocities(node))
+    assert "does not walk by velocity" in unused_velocities(node)[0]
+    velocities = VelocityListener(node, Walker(), stamped=False)
+    assert listener.wait_for(lambda: "as best effort" in "".join(velocities._unreceived()))

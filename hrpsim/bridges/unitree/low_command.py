@@ -62,6 +62,26 @@ def read_low_command(data: bytes, motors: Motors, *, check: bool = True) -> Join
     return _targets(values, command)
 
 
+def idle_motors(data: bytes, motors: Motors) -> str:
+    """Return a text if a LowCmd has gains or torques for motors that do not act, or else "".
+
+    Motors act if the lowest bit of `mode` is 1 and the robot has the motor.
+    """
+    command = motors.messages.command.read(data)["motor_cmd"]
+    meant = np.any([command[name] != 0.0 for name in ("kp", "kd", "tau")], axis=0)
+    off = motors.slots[meant[motors.slots] & (command["mode"][motors.slots] & _ENABLED == 0)]
+    if off.size:
+        k = int(off[0])
+        return (
+            f"{off.size} motors have gains or torques but are not enabled: the mode of motor {k} is"
+            f" {command['mode'][k]}. Set mode to 1"
+        )
+    absent = np.setdiff1d(np.flatnonzero(meant), motors.slots)
+    if absent.size:
+        return f"the robot has no motor {absent[0]}: {absent.size} motor commands have no effect"
+    return ""
+
+
 def _check_finite(values: dict[str, np.ndarray], motors: Motors) -> None:
     for name, numbers in values.items():
         if not np.isfinite(numbers).all():

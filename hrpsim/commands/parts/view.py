@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hrpsim.common.arguments import port
+from hrpsim.common.errors import HrpsimError
 from hrpsim.common.progress import Progress
 
 if TYPE_CHECKING:
     from hrpsim.viewer.session import TimeAdvance
     from hrpsim.viewer.viewer import Viewer
     from hrpsim.world.world import World
+
+_ADDRESS: dict[str, Any] = {"host": "127.0.0.1", "port": 8080}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +39,19 @@ def add_address_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --host and --port to a command's options."""
     parser.add_argument(
         "--host",
-        default="127.0.0.1",
+        default=_ADDRESS["host"],
         help="of the viewer (127.0.0.1); by default this machine only",
     )
-    parser.add_argument("--port", type=port, default=8080, help="port of the viewer (8080)")
+    parser.add_argument(
+        "--port", type=port, default=_ADDRESS["port"], help="port of the viewer (8080)"
+    )
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise HrpsimError for an address without --viewer."""
+    for name, default in _ADDRESS.items():
+        if not options.viewer and getattr(options, name) != default:
+            raise HrpsimError(f"--{name} has no effect without --viewer. Add --viewer")
 
 
 def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:

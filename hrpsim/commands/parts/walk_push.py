@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from hrpsim.common.arguments import not_negative, real
-from hrpsim.common.errors import HrpsimError, require_name
+from hrpsim.common.errors import HrpsimError, ModelWarning, require_name
 
 if TYPE_CHECKING:
+    from hrpsim.model.readers.plausibility import wide_turn
     from hrpsim.sweeps.worlds.world_run import Push
     from hrpsim.world.objects.robot import Robot
 
@@ -50,6 +52,13 @@ def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
         require_name("link", push.link, robot.model.frames, HrpsimError, where="--push")
         if robot.model.frames[push.link].body < 0:
             raise HrpsimError(f"--push: link {push.link!r} is fixed to the world")
+        if text := wide_turn("--push: the heading", [push.heading]):
+            warnings.warn(text, ModelWarning, stacklevel=2)
+        if options.duration is not None and push.time >= options.duration:
+            raise HrpsimError(
+                f"--push: the time {push.time:g} s is not before the end, --duration "
+                f"{options.duration:g} s"
+            )
     return [Push(robot.name, *push, duration) for push in options.push or ()]
 
 

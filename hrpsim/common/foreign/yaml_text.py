@@ -25,6 +25,7 @@ from hrpsim.common.foreign.text import read_text
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (_TAG + "int", _TAG + "float")
 _FLOAT = re.compile(r"[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)[eE][-+]?[0-9]+\Z")
+_OTHER_BASE = re.compile(r"[-+]?([0-9_]+:|0[0-9_]+\Z)")
 _XML = re.compile(r"\s*<[?!a-zA-Z]")
 _TOO_DEEP = limits.excess("YAML_DEPTH", "nested levels")
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
@@ -191,8 +192,10 @@ class _Loader(_Base):
     def construct_object(self, node, deep=False) -> Any:
         """Return the data of a node."""
         try:
-            if len(node.value) > _NUMBER_LENGTH and node.tag in _NUMBERS:
-                raise ValueError
+            if node.tag in _NUMBERS:
+                if len(node.value) > _NUMBER_LENGTH:
+                    raise ValueError
+                _refuse_other_bases(node)
             return super().construct_object(node, deep=deep)
         except (ValueError, KeyError, IndexError):
             text, kind = node.value[: limits.SHOWN_LENGTH], node.tag.removeprefix(_TAG)
@@ -213,6 +216,16 @@ _Loader.yaml_constructors = {
     },
 }
 _Loader.add_implicit_resolver(_TAG + "float", _FLOAT, list("-+.0123456789"))
+
+
+def _refuse_other_bases(node: yaml.ScalarNode) -> None:
+    """Refuse the numbers 1:30 and 010, which are 90 and 8 in YAML 1.1."""
+    if _OTHER_BASE.match(node.value):
+        raise _refusal(
+            node,
+            f"{node.value!r} is a number to base 60 or 8 in YAML 1.1. Write a decimal number, or "
+            "put a text in quotes",
+        )
 
 
 def _size(node: yaml.Node) -> int:

@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import ModelWarning
 from hrpsim.common.typed_values import Positive, check_fields
 from hrpsim.common.values import positive
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.pattern.footsteps import Footstep, WalkError
+from hrpsim.world.objects.plausibility import long_period
 
 _ROUNDING = 1e-9  # [s]
+_LONGEST = 60.0  # longest plausible support of a step [s]
 
 
 class Pace(NamedTuple):
@@ -56,6 +60,9 @@ class Gait:
 
     def __post_init__(self) -> None:
         check_fields(self, WalkError)
+        for name in ("single_support", "double_support"):
+            if text := long_period(f"gait: {name}", getattr(self, name), _LONGEST, "a step"):
+                warnings.warn(text, ModelWarning, stacklevel=3)
         if self.shift > min(self.start, self.end):
             raise WalkError(
                 f"gait: shift must be at most start ({self.start} s) and end ({self.end} s), got "

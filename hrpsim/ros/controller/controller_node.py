@@ -31,6 +31,7 @@ from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.control.framework.plugins import read_parameters
 from hrpsim.model.model import BASES, Model
+from hrpsim.ros.base.graph_faults import PublisherWatch
 from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameters import (
     Specification,
@@ -45,7 +46,6 @@ from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
-    VelocityListener,
     WantedPeriod,
 )
 from hrpsim.ros.controller.manager_services import (
@@ -53,6 +53,7 @@ from hrpsim.ros.controller.manager_services import (
     ManagerServices,
     offer_manager_services,
 )
+from hrpsim.ros.controller.velocity_listener import VelocityListener, unused_velocities
 
 _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]
@@ -99,6 +100,7 @@ class ControllerNode:
         self._lockstep, self._listeners = values["lockstep"], values["listeners"]
         self._stamped = values["stamped_cmd_vel"]
         self._velocities: VelocityListener | None = None
+        self._unused = PublisherWatch(self.node, lambda: unused_velocities(self.node))
         self._lead_ns = round(values["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, values["base"])
         self._states: StateListener | None = None
@@ -152,7 +154,9 @@ class ControllerNode:
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
-        if self._velocities is not None:
+        if self._velocities is None:
+            self._unused.poll()
+        else:
             self._velocities.poll(arrived[0])
         answer = self._answer_tick if self._lockstep else self._send_ahead
         has_news = answer(*arrived)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller's topics: description, states of one stamp, commands, command period, cmd_vel."""
+"""A controller's topics: description, states of one stamp, commands, command period."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
@@ -22,14 +21,11 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 
-from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import BaseReading, Command, State, controlled_joints
 from hrpsim.control.framework.controller_host import seconds_of
 from hrpsim.control.framework.needs import TRUE, Needs
-from hrpsim.control.pattern.velocity_footsteps import Velocity
-from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.model.extension import robot_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -46,9 +42,7 @@ from hrpsim.ros.robot.step_sensors import STEP_MESSAGES
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall], acknowledgements arrive with heartbeats, every 3 s in Fast DDS
 _PARAMETER = "control_period"
-_LOOK_PERIOD = 2.0  # period of checks for publishers of other types [s, wall]
 _TIMEOUT = 20.0  # for nodes that do not answer [s, wall], an answer ends the wait at once
-_LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
 
 
 @lru_cache(8)
@@ -312,60 +306,3 @@ class WantedPeriod:
         for name, client in self._clients.items():
             if name not in self._answers and client.service_is_ready():
                 self._answers[name] = client.call_async(GetParameters.Request(names=[_PARAMETER]))
-
-
-class VelocityListener:
-    """Subscriber of cmd_vel that passes the velocities to a controller's `command_velocity`.
-
-    Only linear.x, linear.y and angular.z of a Twist are used. A Twist applies from the time of its
-    stamp, if the stamp is at most 1 s of simulated time ahead. Any other Twist, or a Twist without
-    a stamp, applies at once.
-
-    Args:
-        node: node of the controller.
-        controller: object with a method `command_velocity(velocity, time)`.
-        stamped: whether the topic's type is TwistStamped instead of Twist.
-    """
-
-    def __init__(self, node: Node, controller: Any, stamped: bool) -> None:
-        kind = TwistStamped if stamped else Twist
-        self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
-        self._controller, self._stamped, self._node = controller, stamped, node
-        self._named: set[str] = set()  # types that cannot be received
-        self._next_look = 0.0  # [s, wall]
-        self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
-
-    def poll(self, now: Stamp) -> None:
-        """Take the messages that have arrived. Count and log invalid messages."""
-        self._name_other_types()
-        for message, _ in self._subscription.take_all():
-            try:
-                twist = message.twist if self._stamped else message
-                velocity = Velocity(twist.linear.x, twist.linear.y, twist.angular.z)
-                if not (np.abs(velocity) <= LARGEST_COMMAND).all():
-                    raise HrpsimError(f"a velocity must be finite and at most {LARGEST_COMMAND:g}")
-                self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
-            except Exception as error:
-                self.rejections.note(error, self._subscription.topic, "the walk continues")
-
-    def _name_other_types(self) -> None:
-        """Warn once for each message type that is published but not subscribed here."""
-        if (now := time.monotonic()) < self._next_look:
-            return
-        self._next_look = now + _LOOK_PERIOD
-        topic, own = self._subscription.topic, "TwistStamped" if self._stamped else "Twist"
-        for info in self._node.get_publishers_info_by_topic(topic):
-            kind = info.topic_type
-            if kind != f"geometry_msgs/msg/{own}" and kind not in self._named:
-                self._named.add(kind)
-                self._node.get_logger().warning(
-                    f"{info.node_name} sends {topic} as {kind}, but this node receives {own} "
-                    "only. The parameter stamped_cmd_vel chooses between Twist and TwistStamped"
-                )
-
-    def _time(self, message, now: Stamp) -> int:
-        """Return the time from which a velocity applies [ns]."""
-        if not self._stamped:
-            return now.total
-        stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec).total
-        return stamp if 0 < stamp - now.total <= _LONGEST_LEAD else now.total

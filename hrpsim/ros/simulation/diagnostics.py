@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import time
-from difflib import get_close_matches
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
-from rclpy.qos import ReliabilityPolicy
 
 from hrpsim.ros.base import qos
+from hrpsim.ros.base.graph_faults import astray, name_of, unheard
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.robot.lockstep import Lockstep
@@ -23,7 +22,6 @@ from hrpsim.world.parts.energy import EnergyBalance
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
-_ALIKE = 0.9  # least similarity of names, from 0 to 1
 _BEHIND = 0.95  # fraction of the requested real-time factor, below which a warning is published
 
 
@@ -52,54 +50,22 @@ class GraphWatch:
     def problems_of(self, robot: RobotInterface) -> list[str]:
         """Return the problems of publishers to a robot's topics."""
         problems = [
-            text for robot_input in robot.inputs for text in self._unheard(robot_input.topic)
+            text for robot_input in robot.inputs for text in unheard(self._node, robot_input.topic)
         ]
-        states = self._node.resolve_topic_name(f"{robot.names.topics}joint_states")
-        problems += self._rivals(states, "Subscribers receive both in turns")
-        problems += self._astray([robot_input.topic for robot_input in robot.inputs])
+        for name in ("joint_states", "lowstate"):
+            states = self._node.resolve_topic_name(f"{robot.names.topics}{name}")
+            problems += self._rivals(states, "Subscribers receive both in turns")
+        problems += astray(self._node, [robot_input.topic for robot_input in robot.inputs])
         return self._report(robot.robot.name, problems)
 
     def _rivals(self, topic: str, consequence: str) -> list[str]:
         """Return texts about other nodes that publish a topic of this node."""
         own = self._node.get_fully_qualified_name()
-        names = [_name_of(info) for info in self._node.get_publishers_info_by_topic(topic)]
-        if own in names:
-            names.remove(own)
+        names = [name_of(info) for info in self._node.get_publishers_info_by_topic(topic)]
+        if own not in names:
+            return []
+        names.remove(own)
         return [f"{other} publishes {topic}, too. {consequence}" for other in sorted(set(names))]
-
-    def _astray(self, topics: list[str]) -> list[str]:
-        """Return texts about publishers that probably misspell a topic of this node.
-
-        Such a topic has a similar name and no subscriber.
-        """
-        own, node, problems = {topic.rpartition("/")[2]: topic for topic in topics}, self._node, []
-        for topic, _ in node.get_topic_names_and_types():
-            alike = get_close_matches(topic.rpartition("/")[2], own, 1, _ALIKE)
-            if alike and topic not in topics and not node.count_subscribers(topic):
-                problems += [
-                    f"{_name_of(info)} publishes {topic}, which nobody receives. This node "
-                    f"receives {own[alike[0]]}"
-                    for info in node.get_publishers_info_by_topic(topic)
-                ]
-        return problems
-
-    def _unheard(self, topic: str) -> list[str]:
-        """Return texts about publishers to `topic` whose messages this node cannot receive."""
-        senders = self._node.get_publishers_info_by_topic(topic)
-        heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
-        kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
-        result = []
-        for info in senders:
-            sends = f"{_name_of(info)} sends {topic} as"
-            if kinds and info.topic_type not in kinds:
-                taken = " or ".join(sorted(kinds))
-                result.append(f"{sends} {info.topic_type}, but this node receives {taken} only")
-            elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
-                result.append(
-                    f"{sends} best effort, which this node does not receive. Make the publisher "
-                    "reliable"
-                )
-        return result
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
         """Log the problems that are new, and return all problems."""
@@ -121,12 +87,6 @@ def _energy_values(energy: EnergyBalance | None) -> dict[str, str]:
         "created energy [J]": f"{energy.since_reset.created:.3g}",
         "largest gain within a second": f"{energy.largest_gain:.3g}{gaining}",
     }
-
-
-def _name_of(info) -> str:
-    if info.node_name == "_NODE_NAME_UNKNOWN_":  # endpoints are discovered before the name
-        return "a node whose name is not known yet"
-    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
 
 class Diagnostics:

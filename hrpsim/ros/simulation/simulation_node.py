@@ -32,6 +32,7 @@ from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.state_publisher import StatePublisher
+from hrpsim.ros.simulation.world_setup import warn_of_lockstep
 from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 
 _BEAT = 1.0  # period of signs of life during compilation [s, wall]
@@ -176,6 +177,7 @@ class SimulationNode:
             node, self.simulation, publications.set_rates, noise, limits
         )
         parameters.refuse_unknown(node)
+        warn_of_lockstep(node)
         with self.simulation.compiling():
             compile_step(world)
         self._compile_beside()

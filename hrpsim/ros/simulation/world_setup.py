@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Construction of a World from the node's parameters, or from a request."""
+"""Construction of a World from the node's parameters or a request; doubtful parameters."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import build_world, load_world, notes_of
+from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
@@ -50,3 +51,15 @@ def world_path(name: str) -> Path:
             return path
     looked = " and ".join(dict.fromkeys(map(str, searched)))
     raise FileNotFoundError(f"world_file: {name!r} is not a file. Searched: {looked}")
+
+
+def warn_of_lockstep(node: Node) -> None:
+    """Warn of parameters of lockstep without lockstep, and of a control period in milliseconds."""
+    if parameters.value_of(node, "lockstep"):
+        period = parameters.value_of(node, "control_period")
+        if text := long_period("control_period", period, SLOWEST_SAMPLES):
+            node.get_logger().warning(text)
+        return
+    for name in ("control_period", "lockstep_timeout", "lockstep_policy"):
+        if name in parameters.given_to(node):
+            node.get_logger().warning(f"{name} has no effect without lockstep:=true")

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from hrpsim.bridges.unitree.low_command import read_low_command
+from hrpsim.bridges.unitree.low_command import idle_motors, read_low_command
 from hrpsim.bridges.unitree.low_state import ImuValues, LowStates, MotorReadings, sport_mode_state
 from hrpsim.bridges.unitree.motors import Motors, motors_of
 from hrpsim.common.errors import WorldError, optional_module
@@ -35,10 +35,15 @@ class LowCommands(JointCommands):
         super().__init__(*arguments, **options)
         self._motors, self._check_crc = motors, check_crc
         self._names = list(motors.joints)
+        self._idle = ""  # the last warning
 
     def validate(self, message: bytes) -> JointCommand:
         """Return the command. Raise WorldError for a wrong crc or a number that is not finite."""
         targets = read_low_command(message, self._motors, check=self._check_crc)
+        text = idle_motors(message, self._motors)
+        if text and text != self._idle:
+            self._logger.warning(f"{self.topic}: {text}")
+        self._idle = text
         return JointCommand(self._names, targets._asdict(), self._names, [])
 
 

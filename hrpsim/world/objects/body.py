@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import WorldError, shown_value
+from hrpsim.common.errors import ModelWarning, WorldError, shown_value
 from hrpsim.common.values import finite_vector
 from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.body_inertia import check_mass, solid_system
@@ -18,6 +20,7 @@ from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.shapes.solid_inertia import solid_inertia, solid_parts
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
+from hrpsim.world.objects.plausibility import far_point
 
 
 class Body(Entity):
@@ -138,6 +141,8 @@ class Body(Entity):
         if point is not None:
             away = finite_vector("point", point, 3) - self.position
             local = rotation_matrix(self.orientation).T @ away
+            if text := far_point("the point", away, self.name):
+                warnings.warn(text, ModelWarning, stacklevel=2)
         self._apply(0, local, force, torque)
 
 

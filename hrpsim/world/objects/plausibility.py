@@ -42,6 +42,10 @@ _ROUGHEST = 10.0  # largest coefficient of friction
 _DENSITIES = 0.01, 1e5  # densities of bodies: a hundredth of air, four times osmium [kg/m^3]
 _HEAVIEST = 1e6  # largest mass of a robot [kg]
 _LARGEST = 100.0  # largest extent of a link's shape [m]
+_LONGEST_DECAY = 1.0  # longest decay of a deviation in a contact [s]
+_SOFTEST = 1.0  # largest compliance of a contact point [m/N]
+_LEVER = 1.0  # largest lever of torsional and rolling friction [m]
+_SLOWEST_MOTOR = 10.0  # longest time from rest to the limit of velocity [s]
 _SLOWER = 0.25  # largest missing fraction of a commanded velocity
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 
@@ -134,6 +138,53 @@ def too_rough(what: str, friction: float) -> str:
     if friction <= _ROUGHEST:
         return ""
     return f"{what} is {friction:g}. Coefficients of materials are usually from 0 to 1.5"
+
+
+def far_point(what: str, away: np.ndarray, name: str) -> str:
+    """Return a text if a point at the distance `away` (3,) [m] is implausibly far, or else ""."""
+    distance = float(np.linalg.norm(away))
+    if distance <= _HIGHEST:
+        return ""
+    return f"{what} is {distance:.4g} m from {name!r}. Points are in m"
+
+
+def soft_contact(compliance: float, damping_time: float) -> str:
+    """Return a text if compliance [m/N] or damping time [s] of a contact are too large, or ""."""
+    if compliance > _SOFTEST:
+        return (
+            f"compliance is {compliance:g} m/N, softer than any material. If a stiffness of "
+            f"{compliance:g} N/m is meant, write {1.0 / compliance:.4g}"
+        )
+    return long_period("damping_time", damping_time, _LONGEST_DECAY, "contacts")
+
+
+def long_lever(what: str, lever: float) -> str:
+    """Return a text if torsional or rolling friction has an implausible lever [m], or else ""."""
+    if lever <= _LEVER:
+        return ""
+    return f"{what} is {lever:g} m. The unit is m: the largest moment by the normal force"
+
+
+def idle_joint(name: str, friction: float, inertia: float, effort: float, velocity: float) -> str:
+    """Return a text if a joint cannot move at its limits of effort and velocity, or else "".
+
+    Args:
+        name: name of the joint.
+        friction: dry friction [Nm or N].
+        inertia: rotor inertia, reflected to the joint [kg m^2 or kg].
+        effort: largest effort [Nm or N].
+        velocity: largest velocity [rad/s or m/s].
+    """
+    if not 0.0 < effort < math.inf:
+        return ""
+    if friction >= effort:
+        return f"friction {friction:g} of {name!r} exceeds the limit of effort, {effort:g}"
+    if velocity < math.inf and (time := inertia * velocity / effort) > _SLOWEST_MOTOR:
+        return (
+            f"rotor inertia {inertia:g} of {name!r}: the limit of effort, {effort:g}, needs "
+            f"{time:.3g} s to reach {velocity:g}. The unit is kg m^2 or kg, at the joint"
+        )
+    return ""
 
 
 def wrong_scale(entity: Entity, is_body: bool) -> str:

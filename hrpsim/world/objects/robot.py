@@ -28,7 +28,7 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.plausibility import JointLimits, listed, slow_servo, unreached
+from hrpsim.world.objects.plausibility import JointLimits, far_point, listed, slow_servo, unreached
 from hrpsim.world.objects.robot_access import (
     BEYOND,
     REFUSALS,
@@ -373,4 +373,6 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         if frame.body < 0:
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
+        if text := far_point("the point", local, link):
+            warnings.warn(text, ModelWarning, stacklevel=2)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.errors import ModelWarning, StateError, WorldError
 from hrpsim.common.values import (
     LARGEST,
     POSITIVE,
@@ -26,7 +27,7 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.features import use_features
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
-from hrpsim.world.objects.plausibility import JointLimits
+from hrpsim.world.objects.plausibility import JointLimits, far_point, idle_joint
 
 _LIMITS = ("velocity_limit", "effort_limit")
 
@@ -114,6 +115,8 @@ class RobotProperties:
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         mass_factor = number("mass_factor", mass_factor, POSITIVE)
         A, moved = as_numbers("deformation", deformation), finite_vector("shift", shift, 3)
+        if text := far_point("the shifted centre of mass", moved, link):
+            warnings.warn(text, ModelWarning, stacklevel=2)
         if A.shape != (3, 3):
             raise WorldError(
                 f"link {link!r}: deformation must have the shape (3, 3), got {A.shape}"
@@ -172,6 +175,16 @@ class RobotProperties:
         if not changed:
             raise StateError(f"no property of joints is given. Give one of: {', '.join(values)}")
         self._use_system(self.system._replace(**changed))
+        if {"friction", "rotor_inertia"} & changed.keys():
+            self._warn_of_idle(indices)
+
+    def _warn_of_idle(self, indices: np.ndarray) -> None:
+        """Warn of joints that cannot move at their limits."""
+        system = self.system
+        columns = system.friction, system.rotor_inertia, system.effort_limit, system.velocity_limit
+        for k, name in zip(self.joint_index.v[indices], np.array(self.joint_names)[indices]):
+            if text := idle_joint(str(name), *(float(column[k]) for column in columns)):
+                warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
 
     def use_properties_of(self, model: Model) -> None:
         """Take inertias and joint properties of a model with the same bodies and joints.

@@ -87,6 +87,7 @@ class SolverRules:
         self, given=None, integrator: str = "semi_implicit", friction_model: int = LAWS["cone"]
     ) -> None:
         self.rules: list[SolverRule] = []
+        self._unchecked: list[SolverRule] = []  # since the last `take_new`
         self._integrator, self._friction_model = integrator, friction_model
         self.usual = {kind: _for_kind("auto", kind) for kind in KINDS}
         if isinstance(given, str):
@@ -118,6 +119,12 @@ class SolverRules:
         if CONTACTS in kinds:
             self._refuse_for_contacts(solver)
         self.rules.append(SolverRule(solver, frozenset(kinds), bodies, materials))
+        self._unchecked.append(self.rules[-1])
+
+    def take_new(self) -> list[SolverRule]:
+        """Return the rules that were added since the last call."""
+        new, self._unchecked = self._unchecked, []
+        return new
 
     def _refuse_for_contacts(self, name: str) -> None:
         """Raise WorldError if a solver does not accept contacts in the world of these rules."""

@@ -27,6 +27,7 @@ from hrpsim.model.shapes.placement import (
     rotation_with_z_along,
 )
 from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
+from hrpsim.world.objects.plausibility import far_point
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
 from hrpsim.world.objects.world_frame import WorldFrame
@@ -153,6 +154,9 @@ class Connections(Exclusions):
         else:
             base = 1 if ends[1].body >= 0 else 0
             frames = frames_in_links(poses, base, geometry, frame_a, frame_b)
+        for end, frame in zip(ends, frames):
+            if end.body >= 0 and (text := far_point("the joined point", frame.p, end.link)):
+                warnings.warn(text, ModelWarning, stacklevel=2)
         record = _joined(ends, frames, locked_axes)
         record["length"] = distance_between(kind, length, poses, frames)
         record["compliance"] = not_negative("compliance", compliance, 6)

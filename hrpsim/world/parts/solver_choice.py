@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hrpsim.common.errors import unknown_name
 from hrpsim.engine.step.scene.features import use_features
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Part
 
 
@@ -48,6 +50,31 @@ class SolverChoice(Part):
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()
         self._choose_solvers()
+
+    def _idle_patterns(self) -> list[str]:
+        """Return a text for each pattern of a new rule that matches nothing in the world.
+
+        Patterns of a world without entities are checked later.
+        """
+        contents = self._contents
+        if not contents.entities:
+            return []
+        new = contents.solver_rules.take_new()
+        patterns = dict.fromkeys(pattern for rule in new for pattern in rule.bodies)
+        if not patterns:
+            return []
+        known = [("world", shape.name) for shape in contents.fixed]
+        for entity in contents.entities:
+            known += [(entity.name, shape.link) for shape in entity.shapes]
+            if isinstance(entity, Robot):
+                known += [(entity.name, name) for name in entity.joint_names]
+                known += [(entity.name, name) for name in entity.model.link_names]
+        names = [*dict.fromkeys(one for one, _ in known), *map("/".join, known)]
+        return [
+            f"a solver rule has no effect: {unknown_name('body or joint', pattern, names)}"
+            for pattern in patterns
+            if not any(is_named(owner, pattern) for owner in known)
+        ]
 
     def _choose_solvers(self, added: Sequence[Entity] | None = None) -> None:
         """Choose the solvers of all constraints, or of the constraints of `added` entities."""

@@ -26,6 +26,7 @@ from hrpsim.model.shapes.compound import Compound, centered_shape, require_shape
 from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.plausibility import soft_contact
 from hrpsim.world.parts.part import Part
 from hrpsim.world.parts.world_contents import check_names
 
@@ -197,6 +198,8 @@ class Surroundings(Part):
             )
         refuse_undamped(compliance, damping_time, self._contents.time_step)
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)
+        if text := soft_contact(float(compliance[0]), float(damping_time[0])):
+            warnings.warn(text, ModelWarning, stacklevel=2)
         self._contents.materials.change(
             a, b, compliance=compliance[0], damping_time=damping_time[0], force_limit=force_limit[0]
         )

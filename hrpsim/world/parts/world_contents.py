@@ -21,7 +21,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.objects.plausibility import too_rough
+from hrpsim.world.objects.plausibility import long_lever, too_rough
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.sensor_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
@@ -94,7 +94,10 @@ class MaterialTable:
             warnings.warn(text, ModelWarning, stacklevel=3)
         lengths = {"torsional": torsional, "rolling": rolling}
         for name, value in lengths.items():
-            lengths[name] = number(f"{name} friction {pair}", value, RANGES["friction_length"])
+            what = f"{name} friction {pair}"
+            lengths[name] = number(what, value, RANGES["friction_length"])
+            if text := long_lever(what, lengths[name]):
+                warnings.warn(text, ModelWarning, stacklevel=3)
         values = {"static": static, "kinetic": kinetic, "restitution": restitution, **lengths}
         self.change(a, b, **values, sequential=law)
 
