@@ -68,15 +68,15 @@ def idle_motors(data: bytes, motors: Motors) -> str:
     Motors act if the lowest bit of `mode` is 1 and the robot has the motor.
     """
     command = motors.messages.command.read(data)["motor_cmd"]
-    meant = np.any([command[name] != 0.0 for name in ("kp", "kd", "tau")], axis=0)
-    off = motors.slots[meant[motors.slots] & (command["mode"][motors.slots] & _ENABLED == 0)]
+    commanded = np.any([command[name] != 0.0 for name in ("kp", "kd", "tau")], axis=0)
+    off = motors.slots[commanded[motors.slots] & (command["mode"][motors.slots] & _ENABLED == 0)]
     if off.size:
         k = int(off[0])
         return (
             f"{off.size} motors have gains or torques but are not enabled: the mode of motor {k} is"
             f" {command['mode'][k]}. Set mode to 1"
         )
-    absent = np.setdiff1d(np.flatnonzero(meant), motors.slots)
+    absent = np.setdiff1d(np.flatnonzero(commanded), motors.slots)
     if absent.size:
         return f"the robot has no motor {absent[0]}: {absent.size} motor commands have no effect"
     return ""
