@@ -187,11 +187,11 @@ def test_equal_objects_are_refused_or_named(model):
     """Law: a second equal object at one place is named in a warning, a world of a batch refused."""
     world = World()
     world.add_ground()
-    with pytest.warns(ModelWarning, match="equal Plane is at the same place, as 'ground'"):
+    with pytest.warns(ModelWarning, match="is a Plane with the same size and pose as 'ground'"):
         world.add_ground()
     world.add_ground(-1.0)
     world.add_static(Box((1, 1, 1)), name="table")
-    with pytest.warns(ModelWarning, match="equal Box is at the same place, as 'table'"):
+    with pytest.warns(ModelWarning, match="is a Box with the same size and pose as 'table'"):
         world.add_static(Box((1, 1, 1)))
     assert len(world.fixed_shapes) == 5
     for name in "ab":

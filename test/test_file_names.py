@@ -101,5 +101,5 @@ def test_a_file_that_cannot_be_written_is_named(folder, name):
 
 def test_a_pipe_is_no_contact_problem(folder):
     os.mkfifo(folder / "pipe")
-    with pytest.raises(HrpsimError, match="must be a regular file"):
+    with pytest.raises(HrpsimError, match="does not exist, or is not a regular file"):
         hrpsim.load_contact_problem("pipe")

@@ -23,7 +23,13 @@ def number_of_seeds() -> int:
 
 
 def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndarray:
-    """Return autoregressive noise of unit variance along the first axis."""
+    """Return first-order autoregressive noise of unit variance.
+
+    Args:
+        random: source of the noise.
+        colour: correlation of successive samples, 0 for white noise.
+        shape: shape of the result. The first axis is time.
+    """
     white = random.normal(size=shape)
     white[1:] *= np.sqrt(1.0 - colour**2)
     return lfilter([1.0], [1.0, -colour], white, axis=0)

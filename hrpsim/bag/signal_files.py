@@ -154,9 +154,12 @@ def _topic_of(stored: dict[str, np.ndarray], given: dict[str, Any]) -> TopicSign
     )
     time = np.asarray(stored[f"{name}.time"], dtype=np.float64)
     blocks = [np.asarray(stored[f"{name}.{field.name}"], dtype=np.float64) for field in fields]
+    if time.ndim != 1:
+        raise ValueError(f"{name}.time has shape {time.shape}. It must have one axis")
     for field, block in zip(fields, blocks):
-        if time.ndim != 1 or block.shape != (len(time), field.width):
-            raise ValueError(f"{name}.{field.name} has shape {block.shape}")
+        needed = len(time), field.width
+        if block.shape != needed:
+            raise ValueError(f"{name}.{field.name} has shape {block.shape} instead of {needed}")
     values = np.hstack(blocks) if blocks else np.empty((len(time), 0))
     return TopicSignals(name, str(given["type"]), fields, time, values, str(given["frame"]))
 

@@ -34,7 +34,10 @@ _LIKE = 1e-3  # relative difference of equal rates
 
 
 def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
-    """Yield differences in orders, histories and rates from the metadata of the network."""
+    """Compare a description with the network's metadata, and yield a line for each difference.
+
+    The compared entries are the order of the observations, their histories, and the rates.
+    """
     described, there = policy.observation.terms, _exported_terms(metadata)
     for k, (mine, other) in enumerate(zip(described, there)):
         if mine.term != other:

@@ -86,7 +86,7 @@ class Member:
         self.controller, self.state = None, UNLOADED
 
     def stop(self) -> None:
-        """Stop the controller at the end of the group."""
+        """Stop the controller, because the whole group stops."""
         if self.controller is not None:
             self.controller.stop()
 

@@ -188,7 +188,7 @@ _respond_to = prepared(respond_to)
 
 
 class DifferenceRoom(NamedTuple):
-    """Work arrays of the central differences."""
+    """Work arrays for the central differences of connection rows with respect to q and velocity."""
 
     forest: Forest
     kinematics: np.ndarray  # (n,) KINEMATICS

@@ -474,7 +474,10 @@ class _Problem:
         matrix, degrees = self.covariance(found)
         reached = self.is_optimum(found, matrix)
         if not reached:
-            text = "the least squares were not reached. Give nearer starts, bounds or `change`"
+            text = (
+                "the minimum of the least squares was not reached, so intervals are NaN. Give "
+                "better start values, narrower bounds or a larger `change`"
+            )
             warnings.warn(text, FitWarning, stacklevel=3)
         own = np.sqrt(np.diag(matrix))
         half, correlation = np.full(len(u), np.nan), np.full((len(u), len(u)), np.nan)

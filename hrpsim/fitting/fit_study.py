@@ -149,7 +149,8 @@ def cross_validate(
     check_arguments(cross_validate, locals(), FitError)
     if len(recordings) < whole_count("folds", folds, 2, FitError):
         raise FitError(
-            f"a cross-validation with {folds} folds needs as many recordings, got {len(recordings)}"
+            f"a cross-validation with {folds} folds needs at least {folds} recordings, "
+            f"got {len(recordings)}"
         )
     squares: dict[str, list[np.ndarray]] = {}
     counts = []

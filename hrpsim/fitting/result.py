@@ -288,7 +288,9 @@ class FitResult:
         for kind in self._poorly_explained():
             words.append(f"{kind} is hardly explained: compare units, signs and frames.")
         if not self.reached:
-            words.append("The least squares were not reached: there are no intervals.")
+            words.append(
+                "The minimum of the least squares was not reached: there are no intervals."
+            )
         for names, why in (
             (self.without_effect, "has no effect on what was measured"),
             (self.at_bound, "ended at a bound"),

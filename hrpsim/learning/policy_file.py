@@ -145,8 +145,8 @@ def _check_joints(
     observed = state.joints(params.get("joint_names", (".*",)), preserve_order)
     if tuple(state.joint_names[k] for k in observed) != joints:
         raise StateError(
-            f"observation {name!r}: policy descriptions observe the joints of the action. Give the"
-            " term the same joint_names"
+            f"observation {name!r} has other joints than the action. A policy description needs the"
+            " same joints. Give the term the joint_names of the action"
         )
 
 

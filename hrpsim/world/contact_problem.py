@@ -146,7 +146,7 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
             not fit.
     """
     if not is_file(path):
-        raise ContactProblemError(f"{path}: must be a regular file of fclib")
+        raise ContactProblemError(f"{path}: the file does not exist, or is not a regular file")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:

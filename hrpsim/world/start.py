@@ -200,10 +200,10 @@ class Settled(NamedTuple):
     def __str__(self) -> str:
         words = [f"base moved by {1e3 * self.moved:.1f} mm and {math.degrees(self.turned):.1f} deg"]
         if self.joint:
-            words.append(f"joints by {self.joint_moved:.3f} at most ({self.joint})")
+            words.append(f"joints moved by at most {self.joint_moved:.3f} rad or m ({self.joint})")
         touching = [", ".join(dict.fromkeys(names)) for names in zip(*self.rests_on)]
         words.append(" on ".join(touching) or "touches nothing")
-        return "; ".join(words + ["it lies"] * self.lies)
+        return "; ".join(words + ["the base is tilted or low"] * self.lies)
 
 
 class RestReport:

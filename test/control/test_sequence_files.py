@@ -157,10 +157,11 @@ def test_both_spellings_of_optional_data(arm, tmp_path):
          "0.1 s in line 2"),
         ({"pos": "# q\n2 1 2\n\n1 1 2\n"}, r"walk.pos:4: .* 1.0 s is not after 2.0 s in line 2"),
         ({"pos": "0 1 2 3\n"}, "walk.pos:1: column 3: 3 values after the time, expected 2, one for "
-         "each of the joints shoulder, elbow. joint_names= "),
+         "each of the joints shoulder, elbow. For other columns, pass joint_names"),
         ({"pos": "0 1\n"}, "walk.pos:1: column 2: 1 value after the time, expected 2"),
         ({"pos": "0 1 2\n0.1 1\n"}, "walk.pos:2: column 2: 1 value .* seems to be cut off"),
-        ({"pos": "0 1 2\n0.1 1\n0.2 1 2\n"}, "walk.pos:2: column 2: 1 value .* leaves one out$"),
+        ({"pos": "0 1 2\n0.1 1\n0.2 1 2\n"}, "walk.pos:2: column 2: 1 value .* None for "
+         "each column to ignore$"),
         ({"pos": ""}, "walk.pos: the file contains no samples"),
         ({"pos": "\n# nothing\n"}, "walk.pos: the file contains no samples"),
         ({"pos": "0 1 2\n", "zmp": "0 1 2\n"}, "walk.zmp:1: .* expected 3: x, y, z"),

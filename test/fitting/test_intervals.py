@@ -73,10 +73,10 @@ def test_what_is_no_optimum_has_no_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("hrpsim.fitting.fit._Problem.near", lambda problem, x, say: x)
     angles = motion(TIME, COMMANDS, COMMAND_TIME, rotor=0.0)
     measured = recording(angles, TIME, COMMAND_TIME, COMMANDS, 0)
-    with pytest.warns(FitWarning, match="were not reached"):
+    with pytest.warns(FitWarning, match="minimum of the least squares was not reached"):
         found = hrpsim.fit(
             write_world(tmp_path), [measured], {DAMPING: 0.0}, window=0.6, start="fitted"
         )
     assert not found.reached
     assert np.isnan([found.low, found.high]).all()
-    assert "were not reached" in found.verdict()
+    assert "minimum of the least squares was not reached" in found.verdict()

@@ -44,9 +44,9 @@ def raising(error):
     "error, count, answer",
     [
         (WorldError("no such body"), 0, "no such body"),
-        (RecursionError(), 0, "it has too many nested levels"),
-        (MemoryError(), 0, "it needs more memory than available"),
-        (KeyError("mass"), 1, "internal error: KeyError: 'mass'. The log has its traceback"),
+        (RecursionError(), 0, "the input has too many nested levels"),
+        (MemoryError(), 0, "the input needs more memory than available"),
+        (KeyError("mass"), 1, "internal error: KeyError: 'mass'. See the traceback in the log"),
     ],
 )
 def test_a_service_answers_whatever_is_raised(faults, log, error, count, answer):

@@ -95,8 +95,8 @@ def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
         assert listener.wait_for(lambda: clocks and reports)
         assert not any("ready" in line for line in node.lines)
         assert clocks[0].clock.sec == clocks[0].clock.nanosec == 0
-        assert reports[0].status[0].message.startswith("starting: compiling kernels")
-        assert node.wait_for_line("compiling what this world needs", LIMIT)
+        assert reports[0].status[0].message.startswith("starting: kernels have been compiling")
+        assert node.wait_for_line("the kernels of this world have been compiling", LIMIT)
         may_compile.touch()
         assert node.wait_for_line("ready", LIMIT)
     finally:

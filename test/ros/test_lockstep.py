@@ -165,10 +165,11 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
     assert node.wait_for_line("with the stamp 0.010000000 s", LIMIT)
     time.sleep(0.7)  # it is not said again
     stalls = [line for line in node.lines if "lockstep waits" in line]
-    stamps = [re.search(r"the stamp (\S+) s, for", line)[1] for line in stalls]
+    stamps = [re.search(r"the stamp (\S+) s\. The wait", line)[1] for line in stalls]
     assert len(stamps) == len(set(stamps))  # once each
     assert (stamps[0], stamps[-1]) == ("0.000000000", "0.010000000")
-    waited = re.search(r"0\.010000000 s, for (\S+) s now; 1 publisher connected", stalls[-1])
+    wait = r"0\.010000000 s\. The wait has lasted (\S+) s\. The topic has 1 publisher$"
+    waited = re.search(wait, stalls[-1])
     assert float(waited[1]) >= 0.5
     node.send_signal(signal.SIGINT)
     assert node.wait(LIMIT) == 0
@@ -278,15 +279,16 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 TOO_RARELY = (
     "hrpsim_controller: the controller's period is 0.005 s, but the simulation expects commands "
-    "0.01 s apart. Start the node with -p control_period:=0.005"
+    "0.01 s apart"
 )
+REMEDY = ". Start the simulation with -p control_period:=0.005"
 
 
 def test_a_controller_of_another_period_is_refused_before_its_first_command(simulations):
     node = simulations.start(lockstep=True, control_period=0.01, real_time_factor=0.0)
     hasty = start_controller(simulations, f"{FEEDBACK}:Feedback")
     assert hasty.wait(LIMIT) == 1
-    assert hasty.lines[-1] == TOO_RARELY
+    assert hasty.lines[-1] == TOO_RARELY + REMEDY
     assert "ready" not in hasty.lines
     assert node.stop() == 0
     assert "0 commands accepted, 0 rejected" in node.lines[-1]
@@ -303,6 +305,7 @@ def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, 
     simulations.start(control_period=0.01, **options)
     assert hasty.wait(LIMIT) == 1
     assert hasty.lines[-1].startswith(f"{TOO_RARELY} (at ")
+    assert hasty.lines[-1].endswith(f" s){REMEDY}")
 
 
 @pytest.mark.quick_cases("Feedback-*", "no_such_package*", "*gain-parameters*")

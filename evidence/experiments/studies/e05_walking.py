@@ -26,7 +26,7 @@ RISES = {"ahead": 0.0, "to the left": QUARTER, "behind": math.pi, "to the right"
 PUSH_STEP = 4  # number of the single support with the push in the middle
 STEPS = 19
 DURATION = 20.0  # [s]
-SOURCE_FALLS_IN_STEP = 2  # the paper's robot on bushes without a stabiliser (003, section 6)
+SOURCE_FALLS_IN_STEP = 2  # the paper's robot on bushes without a stabiliser
 # Gains of other published robots, for comparison, the same for every joint [Nm/rad, Nms/rad].
 OTHER_GAINS = {
     "OpenHRP3's SamplePD, 8000/100": (8000.0, 100.0),
@@ -84,13 +84,23 @@ def _add_pattern(result: Result, model, pattern: WalkingPattern) -> None:
     add("duration", "s", float(pattern.times[-1]), equal_to(DURATION), source=DURATION)
     for phase in ("single", "double"):
         margin = getattr(quality, f"{phase}_support_margin")
-        add(f"ZMP of the full model inside the {phase} support by", "m", margin, at_least(0.0))
+        add(
+            f"distance of the full model's ZMP from the edge of the {phase} support",
+            "m",
+            margin,
+            at_least(0.0),
+        )
     for quantity, ratio in (("speed", "speed_ratio"), ("torque", "torque_ratio")):
         worst = max(quality.joints, key=lambda joint: getattr(joint, ratio))
         most = getattr(worst, ratio)
-        add(f"greatest {quantity} by its limit ({worst.name})", "", most, at_most(1.0))
+        add(f"largest ratio of {quantity} to limit ({worst.name})", "", most, at_most(1.0))
     worst = min((j for j in quality.joints if j.speed_ratio > 0), key=lambda j: j.angle_margin)
-    add(f"nearest to an angle limit ({worst.name})", "rad", worst.angle_margin, at_least(0.0))
+    add(
+        f"smallest distance from an angle limit ({worst.name})",
+        "rad",
+        worst.angle_margin,
+        at_least(0.0),
+    )
 
 
 def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **parameters) -> Trial:
@@ -176,7 +186,7 @@ def _draw_zmp(axes, result: Result, labels) -> None:
 EXPERIMENT = Experiment(
     "E5",
     "Nineteen steps: bushes and stabiliser",
-    "Nakaoka et al., Fig. 6 and text; 003, section 6",
+    "Nakaoka et al., Fig. 6 and text; LCP and bush paper, section 6",
     run,
     draw,
 )

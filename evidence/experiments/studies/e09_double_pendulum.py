@@ -127,9 +127,15 @@ def _sticking_rows(result: Result) -> None:
         path = pendulum.swing(model, STOPPED)
         late = path[round(0.75 * len(path)) :, 0]
         add = result.of(f"one link, friction {STRONG:g} Nm, dt 1/200 s, {name}: ")
-        add("stands at", "rad", float(late[-1]), analytic=float(truth))
-        add("off by", "rad", float(abs(late[-1] - truth)), at_most(0.02), analytic=0.0)
-        add("moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6))
+        add("angle at rest", "rad", float(late[-1]), analytic=float(truth))
+        add(
+            "error of the angle at rest",
+            "rad",
+            float(abs(late[-1] - truth)),
+            at_most(0.02),
+            analytic=0.0,
+        )
+        add("range of the angle at rest", "rad", float(np.ptp(late)), at_most(1e-6))
     result.notes.append(f"A friction of {STRONG:g} Nm holds the link up to {most:.4f} rad.")
 
 
@@ -143,7 +149,9 @@ def run(options: Options) -> Result:
     seen = pendulum.times(1.0 / 200, duration)
     truth = pendulum.Lagrange().angles(seen)
     printed = pendulum.Lagrange(inertia=pendulum.PRINTED_INERTIA).angles(seen)
-    label = "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3"
+    label = (
+        "Lagrange's equations: effect of the printed inertia, 100/3 instead of 110/3, on the angles"
+    )
     result.add(label, "rad", float(np.abs(printed - truth).max()))
     result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [

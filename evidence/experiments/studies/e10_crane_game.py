@@ -40,7 +40,11 @@ _CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
-    """Draw snapshots of the box above. Draw the girder, the heart, and all slips below."""
+    """Draw the figure of E10.
+
+    The upper row has snapshots of the box. The lower row has the held girder, the held heart-shaped
+    body, and the slip of all held bodies against time.
+    """
     figure.set_size_inches(9.0, 6.6)
     grid = figure.add_gridspec(2, 3, height_ratios=(1.25, 1.0), width_ratios=(1.0, 1.0, 2.2))
     parts = Parts(result.data["model"])
@@ -83,7 +87,7 @@ def _draw_girder(axes, parts: Parts, crane: np.ndarray, girder: np.ndarray) -> N
 
 
 def _draw_heart(axes, model, crane: np.ndarray, heart: np.ndarray) -> None:
-    """Draw pads and heart seen from above."""
+    """Draw the pads of the claws and the heart-shaped body, seen from above."""
     vertices = hooks.heart_load().shape.vertices
     ring = vertices[: len(vertices) // 2 - 1] @ rotation_matrix(heart[3:]).T + heart[:3]
     _fill(axes, ring[:, :2], _COLOURS["heart"], 2)

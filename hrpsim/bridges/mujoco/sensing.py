@@ -181,12 +181,13 @@ def delayed_sensors(m) -> list[str]:
 
 
 def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return the sensors of joint actuator forces, and of the forces of the actuators `numbers`.
+    """Return the sensors of actuator forces: on all joints, and of the actuators `numbers`.
 
-    Sensors of all joints are included, because actuators outside `numbers` may act on a joint.
+    The sensors on all joints are needed, because other actuators may act on the same joint.
 
     Returns:
-        A list of (index in sensordata, dof or actuator, whether the second entry is a dof).
+        A list of (index in sensordata, dof of the joint or number of the actuator, whether the
+        second entry is a dof).
     """
     sorts, result = package().mjtSensor, []
     for k in range(m.nsensor):

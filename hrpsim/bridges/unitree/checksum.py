@@ -20,7 +20,7 @@ _REVERSED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], dtype
 
 
 def checksum(record: np.ndarray) -> int:
-    """Return the checksum of a record (), excluding its last field `crc`."""
+    """Return the checksum of a numpy record, shape (), excluding its last field `crc`."""
     return checksum_of_words(record.tobytes()[:-4])
 
 

@@ -54,11 +54,11 @@ class Layout:
         self._in_c, self._on_wire = np.array(in_c), np.array(on_wire) + _HEADER_LENGTH
 
     def empty(self) -> np.ndarray:
-        """Return a record () of zeros."""
+        """Return a numpy record with all numbers zero, shape ()."""
         return np.zeros((), dtype=self.dtype)
 
     def read(self, data: bytes) -> np.ndarray:
-        """Parse a serialised message into a record ().
+        """Parse a serialised message. Return a numpy record, shape ().
 
         Raises:
             WorldError: the message is too short or big-endian.
@@ -77,7 +77,7 @@ class Layout:
         return record
 
     def write(self, record: np.ndarray) -> bytes:
-        """Serialise a record ()."""
+        """Serialise a numpy record, shape ()."""
         data = np.zeros(_HEADER_LENGTH + self.wire_size, dtype=np.uint8)
         data[:_HEADER_LENGTH] = np.frombuffer(ENCAPSULATION, dtype=np.uint8)
         data[self._on_wire] = _bytes_of(record)[self._in_c]

@@ -43,7 +43,12 @@ def pressing_points(robot: Robot) -> ContactPoints:
 
 
 class ContactSums:
-    """Sums of contact points: contact wrenches on `links` of a model, and the zero-moment point."""
+    """Sums the forces at contact points to contact wrenches on links, and to a zero-moment point.
+
+    Args:
+        model: model of the robot.
+        links: names of the links.
+    """
 
     def __init__(self, model: Model, links: Iterable[str]) -> None:
         self._links = {link: _Carried(model, link) for link in links}
@@ -52,7 +57,7 @@ class ContactSums:
     def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
         """Return the contact of each link, by name.
 
-        The contacts of links that are fixed to the link are included.
+        The contact of a link includes the contacts of links that are fixed to the link.
         """
         return {link: carried.contact(pressing) for link, carried in self._links.items()}
 

@@ -220,8 +220,8 @@ def _fault(token: str) -> str | None:
 def _expected(kind: str, labels, width: int, first: bool) -> str:
     if kind in ("pos", "torque"):
         return (
-            f"expected {width}, one for each of the joints {', '.join(labels)}. joint_names= "
-            "names other columns, and None leaves one out"
+            f"expected {width}, one for each of the joints {', '.join(labels)}. For other "
+            "columns, pass joint_names, with None for each column to ignore"
         )
     if kind in COLUMNS:
         return f"expected {width}: {', '.join(labels)}"

@@ -234,12 +234,21 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
 
 
 def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndarray:
-    """Return x, y, z [m], yaw [rad] of the left and the right sole at `times` (n,), (n, 2, 4).
+    """Return the trajectories of the left and the right sole.
 
     Position, velocity and acceleration are continuous. Velocity and acceleration are zero at
     lift-off and at touch-down. The foot travels while it is off the floor, then stops above its
-    target and moves straight down. The foot rises by `step_height` [m] above both footholds and the
-    obstacle between them. A target can change this height by its factor `clearance`.
+    target and moves straight down. The foot rises above both footholds and the obstacle between
+    them.
+
+    Args:
+        phases: phases of the walk, in order.
+        step_height: height of the foot above the footholds and the obstacle [m]. A target can
+            change this height by its factor `clearance`.
+        times: times of the samples (n,) [s].
+
+    Returns:
+        x, y, z [m], yaw [rad] of the left and the right sole, shape (n, 2, 4).
     """
     trajectories = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):

@@ -349,10 +349,10 @@ def distance(
     kind_b: int, size_b: Vec3, solid_b: Index, R_b: Mat3, p_b: Vec3, at_most: float,
     manifold: Records[Manifold], solid_pair: Records[SolidPair],
 ) -> float:  # fmt: skip
-    """Return the distance of two shapes, as `shape_distance`, in calls from Python.
+    """Return the distance of two shapes to callers in Python, like `shape_distance` in kernels.
 
-    `manifold` and `solid_pair` are arrays (1,) of the work records. The other arguments are the
-    same.
+    `manifold` and `solid_pair` are arrays (1,) of the work records `work` and `m`. The other
+    arguments are as in `shape_distance`.
     """
     return shape_distance(
         polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,

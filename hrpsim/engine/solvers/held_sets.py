@@ -23,13 +23,20 @@ _CONDITION = 1e-9
 def held_sets_step(
     W: sparse.csr_matrix, b: np.ndarray, mu: np.ndarray, r: np.ndarray
 ) -> np.ndarray:
-    """Return the impulses (3 m,) [Ns] after a step from `r`, or `r` if the problem is too large.
+    """Improve the impulses of a contact problem by one Gauss-Newton step with fixed contact states.
+
+    The states are separating, sticking or sliding, as found from `r`. Separating contacts keep
+    their impulses.
 
     Args:
         W: Delassus matrix (3 m, 3 m) [1/kg].
         b: velocity of the contacts without forces (3 m,) [m/s].
         mu: friction coefficients (m,).
-        r: impulses near a solution (3 m,).
+        r: impulses near a solution (3 m,) [Ns].
+
+    Returns:
+        The improved impulses (3 m,) [Ns], or `r` if no contact bears a force or more than 2000
+        equations result.
     """
     forces, velocities = r.reshape(-1, 3), (W @ r + b).reshape(-1, 3)
     speed = np.linalg.norm(velocities[:, 1:], axis=1)

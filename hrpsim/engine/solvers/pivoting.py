@@ -40,10 +40,13 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
     """Return the number of multiplications beyond which no factorisation may begin in this step.
 
+    The number is larger if a factorisation of the initial active rows takes more multiplications.
+    Eight such factorisations are then possible, up to a fixed limit.
+
     Args:
-        done: number of multiplications done in this step before.
-        row_count: number of rows. More active rows at the start allow more work.
-        system: system of the direct solver.
+        done: multiplications done for direct rows in this step so far.
+        row_count: number of rows.
+        system: system of the direct solver, with the initial active rows.
     """
     first = factor_work(system.elimination, system.active, system.factor) + _OF_ROW * row_count
     return max(_WORK, min(done + _FEWEST * first, _MOST_WORK))

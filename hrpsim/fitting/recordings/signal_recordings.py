@@ -59,9 +59,14 @@ def fields_of_signals(
 
 
 def odometry_beside(states: str, topics: Collection[str]) -> str | None:
-    """Return the topic `odom` in the namespace of the states, else the world's `odom`, or None.
+    """Return the odometry topic of a robot, or None if no such topic was recorded.
 
-    Other odometry topics belong to other robots and bodies.
+    The topic is `odom` in the namespace of the joint states, or else `odom` of the world. Other
+    odometry topics belong to other robots and bodies.
+
+    Args:
+        states: topic of the joint states.
+        topics: all recorded topics.
     """
     beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
     return next((name for name in (beside, "/odom", "odom") if name in topics), None)

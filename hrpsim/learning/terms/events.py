@@ -76,9 +76,16 @@ def reset_joints_by_scale(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Multiply the default posture by a random factor, and clip the result to the limits.
+    """Multiply the default position of each joint by a random factor, and clip the result.
 
     The default velocity is zero, so velocities stay zero. `velocity_range` has no effect.
+
+    Args:
+        state: state of the worlds.
+        worlds: indices of the worlds (m,).
+        position_range: bounds of the factors. Each joint has its own factor.
+        velocity_range: not used.
+        joint_names: names or patterns of the joints.
     """
     at = state.joints(joint_names)
     factors = state.random.uniform(worlds, *position_range, len(at))
@@ -93,9 +100,14 @@ def reset_joints_by_offset(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Add a random offset [rad or m] to the default posture, and clip the result to the limits.
+    """Add a random offset to the default position of each joint, and clip the result.
 
-    velocity_range: bounds of the velocities [rad/s or m/s].
+    Args:
+        state: state of the worlds.
+        worlds: indices of the worlds (m,).
+        position_range: bounds of the offsets [rad or m]. Each joint has its own offset.
+        velocity_range: bounds of the velocities [rad/s or m/s].
+        joint_names: names or patterns of the joints.
     """
     at = state.joints(joint_names)
     q = state.default_joint_pos[at] + state.random.uniform(worlds, *position_range, len(at))

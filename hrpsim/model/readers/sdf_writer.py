@@ -57,7 +57,9 @@ def write_sdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> tuple[str, list
     try:
         root = writer.document()
     except ValueError as cause:
-        raise ModelError(f"robot {robot.name!r}: SDF cannot express this: {cause}") from cause
+        raise ModelError(
+            f"robot {robot.name!r}: a name cannot be written to SDF: {cause}"
+        ) from cause
     return etree.tostring(root, pretty_print=True, encoding="unicode"), writer.notes.lines()
 
 

@@ -43,7 +43,9 @@ def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> 
     try:
         root = _robot(robot, mesh_uri or attrgetter("uri"))
     except ValueError as cause:
-        raise ModelError(f"robot {robot.name!r}: URDF cannot express this: {cause}") from cause
+        raise ModelError(
+            f"robot {robot.name!r}: a name cannot be written to URDF: {cause}"
+        ) from cause
     return etree.tostring(root, pretty_print=True, encoding="unicode")
 
 

@@ -50,7 +50,16 @@ def why_open(triangles: np.ndarray) -> str | None:
 
 
 def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndarray:
-    """Return whether each edge-connected part (count,) is closed, by the rule of `why_open`."""
+    """Return which edge-connected parts of a mesh are closed surfaces (count,).
+
+    In a closed surface every edge belongs to two triangles that run along the edge in opposite
+    directions.
+
+    Args:
+        triangles: indices of the vertices (m, 3).
+        count: number of parts.
+        part: part of each triangle (m,), as from `parts_of`.
+    """
     number, uses = shared_edges(triangles)
     broken = (uses != 2) | (_surplus(triangles, number) != 0.0)
     closed = np.ones(count, dtype=bool)

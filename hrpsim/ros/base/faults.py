@@ -156,11 +156,11 @@ class Faults:
         if isinstance(error, HrpsimError):
             return sendable(str(error))
         if isinstance(error, RecursionError):
-            return f"{where}: rejected, because it has too many nested levels"
+            return f"{where}: rejected, because the input has too many nested levels"
         if isinstance(error, MemoryError):
-            return f"{where}: rejected, because it needs more memory than available"
+            return f"{where}: rejected, because the input needs more memory than available"
         self._report(error, where)
-        return f"{self.last}. The log has its traceback"
+        return f"{self.last}. See the traceback in the log"
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:

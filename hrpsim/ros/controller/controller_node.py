@@ -227,11 +227,11 @@ class ControllerNode:
             raise HrpsimError(self._other_period(wanted))
         return True
 
-    def _other_period(self, wanted: float) -> str:
+    def _other_period(self, wanted: float, when: str = "") -> str:
         period = self._controller.period
         return (
             f"the controller's period is {period:g} s, but the simulation expects commands "
-            f"{wanted:g} s apart. Start the node with -p control_period:={period:g}"
+            f"{wanted:g} s apart{when}. Start the simulation with -p control_period:={period:g}"
         )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
@@ -263,7 +263,7 @@ class ControllerNode:
         self._left_out = self._left_out + 1 if tick > self._last_tick else 0
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period
-            raise HrpsimError(f"{self._other_period(apart)} (at {stamp} s)")
+            raise HrpsimError(self._other_period(apart, f" (at {stamp} s)"))
         self.host.restart()
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:

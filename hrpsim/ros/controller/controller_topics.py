@@ -72,9 +72,9 @@ class DescriptionListener:
 class StateListener:
     """Combines joint_states and the sensors' messages of one stamp into a `State`.
 
-    `rejections` counts and logs invalid messages, which have other joints, or values that are
-    missing or not finite. The true base comes from odom, if the controller needs it. Contacts and
-    zero-moment point come from contact_points.
+    `rejections` counts and logs invalid messages. A message is invalid if it has other joints, or
+    if a value is missing or not finite. The true base comes from odom, if the controller needs it.
+    Contacts and zero-moment point come from contact_points.
     """
 
     def __init__(self, node: Node, model: Model, needs: Needs) -> None:

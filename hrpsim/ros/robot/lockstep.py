@@ -174,8 +174,9 @@ class Lockstep:
         count = self._publisher_count()
         return (
             f"lockstep waits for {self._sources[0].topic} {self._awaited} "
-            f"{self._clock.stamp} s, for {time.monotonic() - self._waiting_since:.1f} s "
-            f"now; {count} publisher{'s' * (count != 1)} connected"
+            f"{self._clock.stamp} s. The wait has lasted "
+            f"{time.monotonic() - self._waiting_since:.1f} s. The topic has {count} "
+            f"publisher{'s' * (count != 1)}"
         )
 
     def _publisher_count(self) -> int:

@@ -126,7 +126,7 @@ class Diagnostics:
     def publish_start(self, seconds: float) -> None:
         """Publish that the kernels have been compiling for `seconds` [s, wall]."""
         status = self._status("simulation", "hrpsim")
-        status.message = f"starting: compiling kernels, for {seconds:.0f} s now"
+        status.message = f"starting: kernels have been compiling for {seconds:.0f} s"
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._simulation.clock.stamp.to_message()
         self._publisher.publish(message)

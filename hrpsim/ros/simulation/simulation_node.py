@@ -226,7 +226,7 @@ class SimulationNode:
             with faults.held("the viewer"):
                 self._viewer.turn()
         if longest > 0.0 or now >= self._next_callbacks:
-            with faults.held("a turn of ROS"):
+            with faults.held("ROS callbacks"):
                 executor.spin_once(timeout_sec=longest)
                 self._diagnostics.publish_if_due()
             self._next_callbacks = now + _CALLBACK_PERIOD
@@ -248,8 +248,8 @@ class SimulationNode:
         self._publications.publish_clock()
         self._diagnostics.publish_start(seconds)
         self.node.get_logger().info(
-            f"compiling what this world needs, for {seconds:.0f} s now: up to a minute or two, "
-            "the first time",
+            f"the kernels of this world have been compiling for {seconds:.0f} s. The first "
+            "compilation takes up to two minutes",
             throttle_duration_sec=_WORD_PERIOD,
         )
 

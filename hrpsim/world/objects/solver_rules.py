@@ -98,11 +98,13 @@ class SolverRules:
         if not (given is None or isinstance(given, Sequence)):
             raise WorldError(f"solver must be a name or a list of rules, got {given!r}")
         for k, entry in enumerate(given or ()):
-            if not isinstance(entry, Mapping) or "solver" not in entry:
+            if not isinstance(entry, Mapping):
                 raise WorldError(
                     f"solver rule {k} must be a mapping with keys from {', '.join(_RULE_KEYS)}, "
                     f"got {entry!r}"
                 )
+            if "solver" not in entry:
+                raise WorldError(f"solver rule {k} has no entry 'solver', got {entry!r}")
             require_names(f"in solver rule {k}, entry", entry, _RULE_KEYS)
             self.add(**entry)
 

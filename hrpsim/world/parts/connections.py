@@ -125,10 +125,12 @@ class Connections(Exclusions):
             frame_b: the frame in b's link.
             length: constrained distance of the two points for "distance" [m]. The default is the
                 present distance.
-            compliance: [m/N or rad/Nm], one number or six.
-            damping_time: [s], one number or six. The default is two time steps. At least one time
-                step if the compliance is 0.
-            force_limit: [N or Nm], one number or six.
+            compliance: one over the stiffness of the constrained axes [m/N or rad/Nm], one number
+                or six. 0 makes an axis rigid.
+            damping_time: damping over stiffness [s], one number or six. The default is two time
+                steps. If the compliance is 0, errors decay with this time constant, which must be
+                at least one time step.
+            force_limit: largest force or torque along each axis [N or Nm], one number or six.
             solver: overrides the world's rules.
             name: unique in the world. The default is a generated name.
             collide: whether the shapes of the joined bodies collide. Fixed shapes of the world

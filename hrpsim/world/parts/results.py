@@ -232,8 +232,11 @@ class Unmet:
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
         """Count steps that did not converge.
 
-        residual: largest residual [m/s]. worst: returns the constraint's name, called only if
-        needed.
+        Args:
+            count: number of these steps.
+            residual: largest residual of these steps [m/s].
+            worst: function that returns the constraint's name. The function is called only if the
+                residual is the largest so far.
         """
         if not self.count or residual > self.residual:
             self.residual, self.worst = residual, worst()
@@ -259,7 +262,7 @@ class ConvergenceRecord:
         """Begin a call of `step`.
 
         Returns:
-            The argument of `give_up_call`, in case no step is done.
+            The record of the previous call, for `give_up_call` if no step is done.
         """
         before = self._steps_before, self._in_call
         self._steps_before = steps_done
@@ -273,7 +276,13 @@ class ConvergenceRecord:
             self._steps_before, self._in_call = before
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Record steps that did not converge, and the name of the worst constraint."""
+        """Record steps that did not converge.
+
+        Args:
+            count: number of these steps.
+            residual: largest residual of these steps [m/s].
+            worst: function that returns the name of the constraint with the largest error.
+        """
         for unmet in (self._in_call, self._since_reset):
             unmet.add(count, residual, worst)
 

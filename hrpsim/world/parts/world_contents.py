@@ -179,8 +179,8 @@ class Contents:
             if others and not warning:
                 kind = type(shape.geometry).__name__
                 warning = (
-                    f"{shape.name!r}: an equal {kind} is at the same place, as {others[0]!r}. "
-                    "Two equal shapes double each contact. Add one of them"
+                    f"{shape.name!r} is a {kind} with the same size and pose as {others[0]!r}. "
+                    "Two equal shapes double each contact. Remove one of them"
                 )
             others.append(shape.name)
         self.fixed += shapes

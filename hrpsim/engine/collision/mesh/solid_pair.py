@@ -212,7 +212,7 @@ def velocity_at(
 
     Args:
         m: SOLID_PAIR record.
-        side: own solid, 0 for a, 1 for b.
+        side: 0 if the own solid is a, 1 if the own solid is b.
         x: position of the point in the other solid's frame [m].
         y: as `x`.
         z: as `x`.
@@ -226,13 +226,27 @@ def velocity_at(
 
 @inner_kernel
 def to_other(m: SolidPair, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Transform a direction (x, y, z) from the own solid's frame to the other solid's frame."""
+    """Transform a direction from the own solid's frame to the other solid's frame.
+
+    Args:
+        m: SOLID_PAIR record.
+        side: 0 if the own solid is a, 1 if the own solid is b.
+        x: component of the direction along x of the own solid.
+        y: as `x`, along y.
+        z: as `x`, along z.
+    """
     return matrix_times(m.R[side], x, y, z)
 
 
 @inner_kernel
 def point_in_other(m: SolidPair, side: int, p: Vec3) -> tuple[float, float, float]:
-    """Transform a point `p` (3,) [m] from the own solid's frame to the other solid's frame."""
+    """Transform a point from the own solid's frame to the other solid's frame.
+
+    Args:
+        m: SOLID_PAIR record.
+        side: 0 if the own solid is a, 1 if the own solid is b.
+        p: position of the point in the own solid's frame (3,) [m].
+    """
     x, y, z = to_other(m, side, p[0], p[1], p[2])
     return x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
 
@@ -240,6 +254,11 @@ def point_in_other(m: SolidPair, side: int, p: Vec3) -> tuple[float, float, floa
 @inner_kernel
 def edge_in_other(m: SolidPair, side: int, edge: Edge) -> tuple[float, ...]:
     """Transform an edge from the own solid's frame to the other solid's frame.
+
+    Args:
+        m: SOLID_PAIR record.
+        side: 0 if the own solid is a, 1 if the own solid is b.
+        edge: edge in the own solid's frame.
 
     Returns:
         (x, y, z, dx, dy, dz): start and direction of the edge [m].

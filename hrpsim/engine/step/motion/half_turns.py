@@ -184,15 +184,18 @@ def _turn_by_mean(
 def turn_half(
     body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix
 ) -> None:
-    """Rotate one free body without moments over half a step.
+    """Advance the velocity and the rotation of one free body over half a step without moments.
+
+    The rotation is such that the later drift at constant velocity ends at the exact rotation.
 
     Args:
         body: record of the body.
         half: half of the time step [s].
-        part: FIRST_HALF or SECOND_HALF.
-        q: configuration (nq,). The entries of the body are changed.
-        velocity: velocity (nv,) [rad/s, m/s], kernels' layout. The entries of the body are changed.
-        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
+        part: FIRST_HALF or SECOND_HALF of the step.
+        q: configuration (nq,). The quaternion of the body is changed.
+        velocity: velocity in the layout of the kernels (nv,) [rad/s, m/s]. The angular velocity of
+            the body is changed.
+        turning: work array of `turn_freely_for`, shape TURNING of hrpsim.engine.dynamics.spin.
     """
     j, k, inertia = body.q_index + 3, body.v_index, body.inertia
     wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
@@ -318,10 +321,11 @@ def expect_free_turn(
     Args:
         body: record of the body.
         q: configuration (nq,).
-        past: accelerations of the last steps (nv, 2 or more) [rad/s^2, m/s^2], kernels' layout.
+        past: accelerations of the last steps in the layout of the kernels (nv, 2 or more)
+            [rad/s^2, m/s^2].
         kick: duration of the moments [s].
         duration: duration of the free rotation [s].
-        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
+        turning: work array of `turn_freely_for`, shape TURNING of hrpsim.engine.dynamics.spin.
         link: KINEMATICS record of the body. link.v is the velocity in the middle of the step, which
             includes half of the step's moments.
     """
