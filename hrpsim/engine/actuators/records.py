@@ -133,8 +133,9 @@ ACTUATOR_STATE = np.dtype(
     ]
 )
 
-# Linear model of an actuator for one step. The torque on the joint is torque + slope (v - joint_end),
-# with the joint velocity v at the end of the step. Motor velocity and torque are linear likewise.
+# Linear model of an actuator for one step. The torque on the joint is
+# torque + slope (v - joint_end), with the joint velocity v at the end of the step.
+# Velocity and torque of the motor are linear functions of v too.
 ACTUATOR_STEP = np.dtype(
     [
         ("joint_start", "f8"),  # joint velocity at the start of the step [rad/s]

@@ -107,16 +107,14 @@ class Rows(NamedTuple):
 
     rows: np.ndarray = array("target, bounds and impulse of each constraint", ROW, Axis.ROW)
     response: np.ndarray = array(
-        "velocity of the trees' columns for a unit impulse on each row", "f8", Axis.RESPONSE
+        "velocity response of trees to a unit impulse on each row", "f8", Axis.RESPONSE
     )
-    descent: np.ndarray = array("work of the solvers that descend", "f8", 2, Axis.ROW)
+    descent: np.ndarray = array("work of the descent solvers", "f8", 2, Axis.ROW)
     island_rows: np.ndarray = array(
         "normal rows of contacts and other rows, island by island", "i8", Axis.ROW
     )
     impacts: np.ndarray = array("gaps of one-sided rows within the step", IMPACT, Axis.ROW)
-    chosen: np.ndarray = array(
-        "as `island_rows`: the rows solved in a round of impacts", "i8", Axis.ROW
-    )
+    chosen: np.ndarray = array("`island_rows` of a round of impacts", "i8", Axis.ROW)
 
 
 @inlined_kernel

@@ -55,7 +55,7 @@ class Tendons(NamedTuple):
         Axis.TENDON,
         refers={"dof_a": Axis.DOF, "dof_b": Axis.DOF},
     )
-    drives: np.ndarray = state("commands of their actuators", TENDON_DRIVE, Axis.TENDON)
+    drives: np.ndarray = state("commands of tendon actuators", TENDON_DRIVE, Axis.TENDON)
 
 
 @inner_kernel
