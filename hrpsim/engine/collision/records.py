@@ -62,12 +62,12 @@ _PENALTY = np.dtype(
 # what an rk4 step moved a contact, which the next one corrects (engine.step.motion.stick_drift)
 _DRIFT = np.dtype(
     [
-        ("held_gap", "f8"),  # the gap it was pressed to; inf: it did not press [m]
-        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
-        ("has_slipped", "i8"),  # whether it stuck, and the next fields are known
+        ("held_gap", "f8"),  # gap at which the contact was pressed [m]; inf: not pressed
+        ("missed_gap", "f8"),  # `held_gap` of the last step minus the gap found [m]; inf: unknown
+        ("has_slipped", "i8"),  # 1: the contact stuck and the next fields are valid, 0: not
         ("way", "f8", (3,)),  # slip of a over b, for constant arms [m]
-        ("arm_a", "f8", (3,)),  # the point from the bodies' centres of mass, world's axes [m]
-        ("arm_b", "f8", (3,)),
+        ("arm_a", "f8", (3,)),  # contact point relative to the centre of mass of a, world axes [m]
+        ("arm_b", "f8", (3,)),  # contact point relative to the centre of mass of b, world axes [m]
         ("shift_a", "f8", (3, 3)),  # rotations: what changes of the arms add to the slip [rad]
         ("shift_b", "f8", (3, 3)),
     ]
@@ -76,9 +76,9 @@ _DRIFT = np.dtype(
 # which solver of its island comes first in the next steps (step/rows/solver_memory.py)
 SOLVER_MEMORY = np.dtype(
     [
-        ("state", "i8"),  # who comes first
-        ("interval", "i8"),  # number of steps for which Newton's method comes first,
-        ("remaining", "i8"),  # and how many of these remain
+        ("state", "i8"),  # solver that comes first (solver_memory.py)
+        ("interval", "i8"),  # number of steps for which Newton's method comes first
+        ("remaining", "i8"),  # number of steps of `interval` that remain
     ]
 )
 
