@@ -40,7 +40,7 @@ SUPPORT = np.dtype(
         ("tree_block", "i8"),  # at a root: where the tree's block starts in `inverse_inertia`
         ("first_constrained", "i8"),  # at a root: number of the tree's first constraint body
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
-        ("listed_count", "i8"),  # at a root: how many they are
+        ("listed_count", "i8"),  # at a root: number of bodies of the tree in `listed`
         (
             "known_count",
             "i8",
