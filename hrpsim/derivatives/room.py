@@ -38,9 +38,9 @@ FORCE, SLIP, GAP, SWITCH, LOSS, DEPTH = range(6)  # columns of `distances` and `
 
 HELD_ROW = np.dtype(
     [
-        ("number", "i8"),  # among the rows of the step
-        ("at", "i8", (2,)),  # first coordinate of each body, -1 for none
-        ("J", "f8", (12,)),
+        ("number", "i8"),  # index in the rows of the step
+        ("at", "i8", (2,)),  # first coordinate of each body; -1: none
+        ("J", "f8", (12,)),  # Jacobian of the row for both bodies
         ("F", "f8", (12,)),  # direction of the impulse: J, except for sliding contacts
         ("compliance", "f8"),
         ("inverse_mass", "f8"),
@@ -51,10 +51,10 @@ HELD_ROW = np.dtype(
 HeldRow = NewType("HeldRow", Record)
 FOUND = np.dtype(
     [
-        ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
+        ("met_within", "i8"),  # row of a joint stop that is reached within the step; -1: none
         ("slides", "i8"),  # whether any contact slides
         ("contact_rows", "i8"),  # number of rows of contacts, which come first
-        ("open", "i8"),  # whether released rows of open loops disagree
+        ("open", "i8"),  # 1: released rows of open loops disagree
     ]
 )
 

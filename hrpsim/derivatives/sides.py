@@ -52,7 +52,7 @@ NEAR = np.dtype(
         ("row_kind", "i8"),
         ("source", "i8"),
         ("other", "i8"),  # the second shape of a contact, -1 for other rows
-        ("kind", "i8"),  # of SIDES
+        ("kind", "i8"),  # index in SIDES
         ("side", "i8"),
         ("distance", "f8"),
     ]

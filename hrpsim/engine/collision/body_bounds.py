@@ -107,12 +107,12 @@ def thickness(kind: int, size: Vec3) -> float:
 BODY_BOUNDS = np.dtype(
     [
         ("body", "i8"),
-        ("arm", "f8"),  # of the furthest centre of its shapes, from the body's origin [m]
-        ("extent", "f8"),  # of the furthest point of its shapes [m]
-        ("thickness", "f8"),  # of its thinnest shape [m]
-        ("slack", "f8"),  # least `listed_slack` of its shapes [m]; -1: the rest is unknown
-        ("listed_R", "f8", (3, 3)),  # its pose when the candidate list was made
-        ("listed_p", "f8", (3,)),  # [m]
+        ("arm", "f8"),  # largest distance of a shape centre from the body origin [m]
+        ("extent", "f8"),  # largest distance of a shape point from the body origin [m]
+        ("thickness", "f8"),  # thickness of the thinnest shape [m]
+        ("slack", "f8"),  # smallest `listed_slack` of the shapes [m]; -1: not valid
+        ("listed_R", "f8", (3, 3)),  # rotation when the candidate list was made
+        ("listed_p", "f8", (3,)),  # position when the candidate list was made [m]
     ]
 )
 

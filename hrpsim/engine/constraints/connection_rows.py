@@ -68,19 +68,23 @@ CONNECTION_RECORD = np.dtype(
         ("R_b", "f8", (3, 3)),
         ("p_b", "f8", (3,)),
         ("enabled", "i8"),
-        ("axes", "i8", (6,)),  # of frame a, linear first: 0, LOCKED or DRIVEN
+        ("axes", "i8", (6,)),  # axes of frame a, linear first; 0: free, LOCKED or DRIVEN
         ("length", "f8"),  # > 0: the first axis is the line between the points, this long [m]
         ("compliance", "f8", (6,)),  # [m/N or rad/Nm]
         ("damping_time", "f8", (6,)),  # [s]
         ("force_limit", "f8", (6,)),  # [N or Nm]
-        ("speed", "f8", (6,)),  # of b relative to a, target of driven axes [m/s or rad/s]
+        ("speed", "f8", (6,)),  # target velocity of b relative to a on driven axes [m/s or rad/s]
         ("solver", "i8"),
-        ("row", "i8", (6,)),  # of each axis in this step, -1 for none; work
-        ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
-        ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
-        ("impact_impulse", "f8", (6,)),  # of impacts
-        ("impact_impulse_before", "f8", (6,)),  # the same, of the step before, if that had impacts
-        ("error", "f8", (6,)),  # g of the held axes in this step, work [m or rad]
+        ("row", "i8", (6,)),  # row of each axis in the step; -1: none
+        ("impulse", "f8", (6,)),  # impulse on body a in the last step [Ns or Nms]
+        ("along", "f8", (6, 3)),  # world directions of force and moment on body a
+        ("impact_impulse", "f8", (6,)),  # impulse of impacts on body a [Ns or Nms]
+        (
+            "impact_impulse_before",
+            "f8",
+            (6,),
+        ),  # `impact_impulse` of the last step, if it had impacts
+        ("error", "f8", (6,)),  # position error g of locked axes in the step [m or rad]
     ]
 )
 

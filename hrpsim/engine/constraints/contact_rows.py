@@ -55,13 +55,13 @@ MATERIAL_PAIR = np.dtype(
     [
         ("static", "f8"),
         ("kinetic", "f8"),
-        ("torsional", "f8"),  # coefficients of friction against spin and rolling [m]
-        ("rolling", "f8"),
+        ("torsional", "f8"),  # coefficient of friction against spin [m]
+        ("rolling", "f8"),  # coefficient of rolling friction [m]
         ("restitution", "f8"),
         ("sequential", "i8"),  # whether impacts take turns where several contacts are closed
-        ("compliance", "f8"),  # of each contact point [m/N]
+        ("compliance", "f8"),  # compliance of each contact point [m/N]
         ("damping_time", "f8"),  # [s]; -1: rigid, penetration is corrected at a bounded speed
-        ("force_limit", "f8"),  # of each point's normal force [N]
+        ("force_limit", "f8"),  # largest normal force of each contact point [N]
         ("stiffness", "f8"),  # of the spring of each penalty contact [N/m]; 0: by its mass
         ("damping_ratio", "f8"),  # of each penalty contact alone
         ("max_extension", "f8"),  # of its spring [m]; -1: by its mass and stiffness

@@ -33,22 +33,22 @@ OPEN, RESTING, ABSENT = range(3)
 IMPACT = np.dtype(
     [
         ("state", "i8"),  # OPEN also where a closed gap is opening; ABSENT takes no part
-        ("chosen", "i8"),  # whether it is solved for in this round
+        ("chosen", "i8"),  # 1: solved in the present round of impacts, 0: not
         ("sequential", "i8"),
         ("restitution", "f8"),
         ("offset", "f8"),  # gap at the start of the step, on the line that the row stands for [m]
-        ("gap", "f8"),  # the same with displacements by impacts [m]
-        ("rate", "f8"),  # of the gap, acceleration left out [m/s]
-        ("acceleration", "f8"),  # of the gap [m/s^2]
+        ("gap", "f8"),  # gap at the start of the step, with displacements by impacts [m]
+        ("rate", "f8"),  # rate of the gap, without acceleration [m/s]
+        ("acceleration", "f8"),  # acceleration of the gap [m/s^2]
         ("settled", "f8"),  # rate at which a resting gap is at rest, acceleration left out [m/s]
         ("floor", "f8"),  # slowest target rate of an inelastic row [m/s]
-        ("placed", "f8"),  # time for which its point and normal were found [s]
-        ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
-        ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
-        ("next_of_b", "i8"),  # the same for the second
-        ("before", "f8"),  # its row's velocity before the round, that of a tangent too [m/s]
-        ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
-        ("upper", "f8"),
+        ("placed", "f8"),  # time at which point and normal were computed [s]
+        ("time", "f8"),  # free balls: time of the next impact or rest [s]
+        ("next_of_a", "i8"),  # next contact of the first ball, as a row; -1: none
+        ("next_of_b", "i8"),  # next contact of the second ball, as a row; -1: none
+        ("before", "f8"),  # velocity of the row before the round, also for tangents [m/s]
+        ("lower", "f8"),  # lower bound of the impulse [Ns or Nms]
+        ("upper", "f8"),  # upper bound of the impulse [Ns or Nms]
     ]
 )
 

@@ -76,9 +76,9 @@ JOINT_PARAMETERS = np.dtype(
 JOINT_HOLD = np.dtype(
     [
         ("locked", "i8"),
-        ("position", "f8"),  # that it is locked at [rad or m]
+        ("position", "f8"),  # position of the lock [rad or m]
         ("driven", "i8"),
-        ("speed", "f8"),  # that a motor drives it at [rad/s or m/s]
+        ("speed", "f8"),  # target speed of the motor [rad/s or m/s]
     ]
 )
 

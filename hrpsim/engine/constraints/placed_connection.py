@@ -25,7 +25,7 @@ PLACED_CONNECTION = np.dtype(
         ("axes_b", "f8", (3, 3)),
         ("apart", "f8", (3,)),  # x_a - x_b [m]
         ("arm_a", "f8", (3,)),  # x_a relative to the origin of a's tree (world: absolute) [m]
-        ("point_a", "f8", (3,)),  # x_b relative to the same origin [m]
+        ("point_a", "f8", (3,)),  # x_b relative to the origin of a's tree [m]
         ("point_b", "f8", (3,)),  # x_b relative to the origin of b's tree
         ("omega_a", "f8", (3,)),
         ("omega_b", "f8", (3,)),
@@ -33,7 +33,7 @@ PLACED_CONNECTION = np.dtype(
         ("alpha_b", "f8", (3,)),
         ("leaving", "f8", (3,)),  # d(x_a - x_b)/dt [m/s]
         ("bending", "f8", (3,)),  # d2(x_a - x_b)/dt2 while joint rates stay [m/s^2]
-        ("direction", "f8", (3,)),  # of the present row
+        ("direction", "f8", (3,)),  # direction of the present row
         ("force", "f8", (3,)),  # work
         ("u", "f8", (3,)),  # axes that an angular row holds square
         ("w", "f8", (3,)),

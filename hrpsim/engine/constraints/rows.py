@@ -68,14 +68,14 @@ ROW = np.dtype(
         ("constrained_b", "i8"),  # -1 for none
         ("at_a", "i8"),  # first column of the first constraint body
         ("at_b", "i8"),  # -1 for none
-        ("start_a", "i8"),  # columns of the tree of the first constraint body
+        ("start_a", "i8"),  # first column of the tree of the first constraint body
         ("width_a", "i8"),
-        ("start_b", "i8"),  # the second tree's; width 0 if it is the same or none
+        ("start_b", "i8"),  # first column of the second tree; width 0: same tree or none
         ("width_b", "i8"),
-        ("response_at", "i8"),  # where the row's response starts
-        ("J_a", "f8", (6,)),  # zero-padded for a degree of freedom
+        ("response_at", "i8"),  # start of the row in `Rows.response`
+        ("J_a", "f8", (6,)),  # Jacobian of the first body; zero-padded for a degree of freedom
         ("J_b", "f8", (6,)),
-        ("compliance", "f8"),  # velocity that the row gives way by, for a unit impulse
+        ("compliance", "f8"),  # velocity of the soft constraint for a unit impulse
         ("inverse_mass", "f8"),  # J (response) + compliance [1/kg or 1/(kg m^2)]
         ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
         ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
@@ -83,21 +83,21 @@ ROW = np.dtype(
         ("target", "f8"),
         ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that corrects its error
         ("correction_velocity", "f8"),  # target displacement rate of the position correction
-        ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
-        ("upper", "f8"),
+        ("lower", "f8"),  # lower bound of the impulse [Ns or Nms]
+        ("upper", "f8"),  # upper bound of the impulse [Ns or Nms]
         ("impulse", "f8"),
-        ("saved_impulse", "f8"),  # that it starts from, of the last sweep, or of the motion (below)
+        ("saved_impulse", "f8"),  # start impulse, impulse of the last sweep, or of the motion
         ("kept_target", "f8"),  # of the motion while positions are corrected, as the next two
         ("kept_lower", "f8"),
         ("kept_upper", "f8"),
         ("bilateral", "i8"),  # at a contact: whether the position correction holds it both ways
-        ("friction", "f8"),  # at a normal row, and against spin and rolling: its coefficient
-        ("friction_model", "i8"),  # at a normal row: its law (friction_laws)
-        ("solver", "i8"),  # that its row is for (solver_table)
-        ("choice", "i8"),  # that was chosen for it
+        ("friction", "f8"),  # coefficient of friction, at normal, spin and rolling rows
+        ("friction_model", "i8"),  # at a normal row: friction law (friction_laws)
+        ("solver", "i8"),  # solver of the row (solver_table)
+        ("choice", "i8"),  # solver that the user chose
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
-        ("source", "i8"),  # its contact, degree of freedom, connection or tendon
+        ("source", "i8"),  # index of the contact, degree of freedom, connection or tendon
     ]
 )
 
@@ -107,16 +107,14 @@ class Rows(NamedTuple):
 
     rows: np.ndarray = array("target, bounds and impulse of each constraint", ROW, Axis.ROW)
     response: np.ndarray = array(
-        "velocity of the trees' columns for a unit impulse on each row", "f8", Axis.RESPONSE
+        "velocity response of trees to a unit impulse on each row", "f8", Axis.RESPONSE
     )
-    descent: np.ndarray = array("work of the solvers that descend", "f8", 2, Axis.ROW)
+    descent: np.ndarray = array("work of the descent solvers", "f8", 2, Axis.ROW)
     island_rows: np.ndarray = array(
         "normal rows of contacts and other rows, island by island", "i8", Axis.ROW
     )
     impacts: np.ndarray = array("gaps of one-sided rows within the step", IMPACT, Axis.ROW)
-    chosen: np.ndarray = array(
-        "as `island_rows`: the rows solved in a round of impacts", "i8", Axis.ROW
-    )
+    chosen: np.ndarray = array("`island_rows` of a round of impacts", "i8", Axis.ROW)
 
 
 @inlined_kernel

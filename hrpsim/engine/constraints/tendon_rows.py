@@ -30,7 +30,7 @@ TENDON_JOINTS = np.dtype(
         ("dof_b", "i8"),
         ("coefficient_a", "f8"),
         ("coefficient_b", "f8"),
-        ("effort_limit", "f8"),  # of its actuator [N or Nm]
+        ("effort_limit", "f8"),  # largest effort of the actuator [N or Nm]
     ]
 )
 TENDON_DRIVE = np.dtype(
@@ -41,7 +41,7 @@ TENDON_DRIVE = np.dtype(
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [N or Nm]
         ("impulse", "f8"),  # delivered in the last step [Ns or Nms]
-        ("row", "i8"),  # in this step, -1 if it is not driven; work
+        ("row", "i8"),  # row of the tendon in the step; -1: not driven
     ]
 )
 
@@ -55,7 +55,7 @@ class Tendons(NamedTuple):
         Axis.TENDON,
         refers={"dof_a": Axis.DOF, "dof_b": Axis.DOF},
     )
-    drives: np.ndarray = state("commands of their actuators", TENDON_DRIVE, Axis.TENDON)
+    drives: np.ndarray = state("commands of tendon actuators", TENDON_DRIVE, Axis.TENDON)
 
 
 @inner_kernel

@@ -40,7 +40,7 @@ SUPPORT = np.dtype(
         ("tree_block", "i8"),  # at a root: where the tree's block starts in `inverse_inertia`
         ("first_constrained", "i8"),  # at a root: number of the tree's first constraint body
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
-        ("listed_count", "i8"),  # at a root: how many they are
+        ("listed_count", "i8"),  # at a root: number of bodies of the tree in `listed`
         (
             "known_count",
             "i8",
@@ -70,27 +70,27 @@ class ConstraintBodies(NamedTuple):
     """The constraint bodies of one step."""
 
     supports: np.ndarray = array(
-        "each body on the paths from constraint bodies to roots", SUPPORT, Axis.BODY
+        "bodies on the paths from constraint bodies to roots", SUPPORT, Axis.BODY
     )
-    marked: np.ndarray = array("1 for bodies that constraints push", "i8", Axis.BODY)
+    marked: np.ndarray = array("1: constraints act on the body", "i8", Axis.BODY)
     numbered: np.ndarray = array(
-        "the same, when constraint bodies were last numbered", "i8", Axis.BODY
+        "`marked` when constraint bodies were last numbered", "i8", Axis.BODY
     )
     of_dof: np.ndarray = array(
-        "constraint body of the degree of freedom, -1 for none", "i8", Axis.DOF, fill=-1
+        "constraint body of each degree of freedom; -1: none", "i8", Axis.DOF, fill=-1
     )
     bodies: np.ndarray = array(
-        "bodies and degrees of freedom that are pushed", CONSTRAINT_BODY, Axis.CONSTRAINT_BODY
+        "bodies and degrees of freedom with constraints", CONSTRAINT_BODY, Axis.CONSTRAINT_BODY
     )
-    velocity: np.ndarray = array(
-        "velocity of every velocity entry, and of those to spare", "f8", Axis.COLUMN
+    velocity: np.ndarray = array("velocities of constraint bodies, with padding", "f8", Axis.COLUMN)
+    acceleration: np.ndarray = array(
+        "accelerations of constraint bodies, for impacts", "f8", Axis.COLUMN
     )
-    acceleration: np.ndarray = array("the same, while impacts are resolved", "f8", Axis.COLUMN)
     gap_offset: np.ndarray = array(
-        "displacement that impacts of this step owe to coming late", "f8", Axis.COLUMN
+        "displacement correction for impacts after the start of the step", "f8", Axis.COLUMN
     )
     inverse_inertia: np.ndarray = array(
-        "response blocks, row by row; a row is as long as its tree is wide", "f8", Axis.BLOCK
+        "inverse inertia blocks, by row; row length: tree width", "f8", Axis.BLOCK
     )
 
 

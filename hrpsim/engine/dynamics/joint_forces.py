@@ -27,20 +27,20 @@ OWN_GAINS = 8  # of the command, in place of the robot's
 # effort that holds it there, within the effort limit: a constraint (engine.constraints.joint_rows).
 CONTROL = np.dtype(
     [
-        ("kp", "f8"),  # [Nm/rad] or [N/m]
-        ("kd", "f8"),  # [Nms/rad] or [Ns/m]
+        ("kp", "f8"),  # position gain [Nm/rad or N/m]
+        ("kd", "f8"),  # velocity gain [Nms/rad or Ns/m]
         ("target_position", "f8"),
         ("target_velocity", "f8"),
-        ("effort", "f8"),  # feed-forward [Nm] or [N]
-        ("applied", "f8"),  # effort delivered in the last step
-        ("asked", "f8"),  # effort that its law required then, within its limit
+        ("effort", "f8"),  # feed-forward effort [Nm or N]
+        ("applied", "f8"),  # effort delivered in the last step [Nm or N]
+        ("asked", "f8"),  # effort that the control law asked for in the last step, limited
         ("ramp", "f8"),  # change of the target position in a step
-        ("ahead", "f8"),  # change of that from a step's middle to its end
-        ("ramp_steps", "i8"),  # for how many more steps
-        ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
-        ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
-        ("mark", "i8"),  # `saturated`, as the last step left it
-        ("limiting_mark", "i8"),  # the same of `limiting`
+        ("ahead", "f8"),  # change of the target position from the middle to the end of a step
+        ("ramp_steps", "i8"),  # number of steps for which `ramp` still acts
+        ("saturated", "i8"),  # 1, -1: at the positive or negative effort limit; 0: not limited
+        ("limiting", "i8"),  # 1, -1: velocity limit overrides the control law; 0: no override
+        ("mark", "i8"),  # `saturated` at the end of the last step
+        ("limiting_mark", "i8"),  # `limiting` at the end of the last step
         ("given", "i8"),  # what the command gives, for gains that are set while it lasts
     ]
 )
@@ -50,10 +50,10 @@ BY_ROW, STICKS = 0, 2
 FRICTION = np.dtype(
     [
         ("mark", "i8"),  # BY_ROW, STICKS, or 1 or -1: slides in that direction
-        ("bound", "f8"),  # of the predicted friction [Nm or N]
-        ("impulse", "f8"),  # of the predicted friction, or that a row starts from [Nms or Ns]
-        ("limit", "i8"),  # 1, -1: it sticks at its lower, upper limit
-        ("limit_impulse", "f8"),  # of that limit [Nms or Ns]
+        ("bound", "f8"),  # magnitude of the predicted friction [Nm or N]
+        ("impulse", "f8"),  # impulse of predicted friction, or start impulse of a row [Nms or Ns]
+        ("limit", "i8"),  # 1, -1: the joint sticks at the lower or upper limit; 0: neither
+        ("limit_impulse", "f8"),  # impulse of the limit [Nms or Ns]
     ]
 )
 

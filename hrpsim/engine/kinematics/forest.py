@@ -16,7 +16,7 @@ from hrpsim.model.system import FREE, JOINT_NV, System
 
 BODY = np.dtype(
     [
-        ("parent", "i8"),  # -1 for a body that hangs on the world
+        ("parent", "i8"),  # parent body; -1: the world
         ("root", "i8"),
         ("joint_type", "i8"),
         ("ball", "i8"),  # 1, 2 or 3 for the bodies of a ball joint (hrpsim.model.system), else 0
@@ -33,10 +33,10 @@ BODY = np.dtype(
 DOF = np.dtype(
     [
         ("body", "i8"),
-        ("q_index", "i8"),  # of a joint's position; -1 for a degree of freedom of a FREE body
+        ("q_index", "i8"),  # index of the joint position in q; -1: FREE body
         ("rotor_inertia", "f8"),
-        ("own_inertia", "f8"),  # least inertia that the joint moves (.own_inertia)
-        ("turns_freely", "i8"),  # of a body alone in its tree, its origin at its centre of mass
+        ("own_inertia", "f8"),  # smallest inertia that the joint moves (.own_inertia)
+        ("turns_freely", "i8"),  # 1: single body of a tree, with the origin at the centre of mass
         ("stiffness", "f8"),
         ("rest", "f8"),
         ("damping", "f8"),

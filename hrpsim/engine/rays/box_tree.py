@@ -24,8 +24,8 @@ NODE = np.dtype(
     [
         ("lower", "f8", (2, 3)),
         ("upper", "f8", (2, 3)),
-        ("child", "i8", (2,)),  # a node's index; of a leaf the first of its items
-        ("count", "i8", (2,)),  # 0: a node, -1: nothing; else the number of a leaf's items
+        ("child", "i8", (2,)),  # index of the child node, or of the first item of a leaf
+        ("count", "i8", (2,)),  # 0: node, -1: no child, otherwise the number of items of a leaf
     ]
 )
 # Node and entry distance of a subtree that is still to be searched.

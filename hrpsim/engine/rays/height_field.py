@@ -23,14 +23,14 @@ BLOCK = 8  # cells along each side of a block
 
 FIELD = np.dtype(
     [
-        ("cells", "i8", (2,)),  # along x and y
-        ("start", "f8", (2,)),  # of the grid in the shape's frame [m]
-        ("per_step", "f8", (2,)),  # inverse of the distance of neighbours [1/m]
-        ("first_height", "i8"),  # the heights, row by row, in the pool
-        ("first_block", "i8"),  # the blocks' least and greatest heights, row by row
-        ("blocks", "i8"),  # along y
-        ("low", "f8"),  # least and greatest height [m]
-        ("high", "f8"),
+        ("cells", "i8", (2,)),  # number of cells along x and y
+        ("start", "f8", (2,)),  # origin of the grid in the shape frame [m]
+        ("per_step", "f8", (2,)),  # inverse grid spacing along x and y [1/m]
+        ("first_height", "i8"),  # index of the first height in the pool, row by row
+        ("first_block", "i8"),  # index of the first block of height bounds, row by row
+        ("blocks", "i8"),  # number of blocks along y
+        ("low", "f8"),  # smallest height [m]
+        ("high", "f8"),  # largest height [m]
     ]
 )
 

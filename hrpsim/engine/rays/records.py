@@ -21,17 +21,17 @@ HEIGHT_FIELD = 100  # the kind of a target whose mesh is one
 
 TARGET = np.dtype(
     [
-        ("kind", "i8"),  # that of its geometry, or HEIGHT_FIELD
+        ("kind", "i8"),  # kind of the geometry, or HEIGHT_FIELD
         ("size", "f8", (3,)),
         ("body", "i8"),  # -1: the world
-        ("local_R", "f8", (3, 3)),  # in the body's frame
-        ("local_p", "f8", (3,)),  # [m]
-        ("half", "f8", (3,)),  # of its box about the origin of its frame, which `middle` is in [m]
-        ("middle", "f8", (3,)),
-        ("geometry", "i8"),  # among the surfaces of meshes, or the fields
+        ("local_R", "f8", (3, 3)),  # rotation in the body frame
+        ("local_p", "f8", (3,)),  # position in the body frame [m]
+        ("half", "f8", (3,)),  # half sizes of the bounding box, in the frame of the target [m]
+        ("middle", "f8", (3,)),  # centre of the bounding box, in the frame of the target [m]
+        ("geometry", "i8"),  # index in the mesh surfaces, or in the height fields
         ("link", "i8"),  # index in World.link_names
-        ("R", "f8", (3, 3)),  # in the world, now
-        ("p", "f8", (3,)),
+        ("R", "f8", (3, 3)),  # present rotation in the world
+        ("p", "f8", (3,)),  # present position in the world [m]
     ]
 )
 

@@ -32,13 +32,13 @@ reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 SCANNER = np.dtype(
     [
         ("body", "i8"),  # -1: the world
-        ("local_R", "f8", (3, 3)),  # the sensor's frame in the body's
-        ("local_p", "f8", (3,)),  # [m]
+        ("local_R", "f8", (3, 3)),  # rotation of the sensor in the body frame
+        ("local_p", "f8", (3,)),  # position of the sensor in the body frame [m]
         ("alignment", "i8"),
-        ("height", "f8"),  # by which rays begin before their origins, if nothing is there [m]
+        ("height", "f8"),  # distance by which rays start before their origins, if free [m]
         ("max_range", "f8"),  # [m]
-        ("R", "f8", (3, 3)),  # the frame of the rays in the world, at the last scan
-        ("p", "f8", (3,)),
+        ("R", "f8", (3, 3)),  # rotation of the ray frame in the world, at the last scan
+        ("p", "f8", (3,)),  # position of the ray frame in the world, at the last scan [m]
     ]
 )
 

@@ -24,17 +24,17 @@ from hrpsim.model.sensors.quantities import MOTION
 SENSOR = np.dtype(
     [
         ("quantity", "i8"),  # WRENCH or MOTION
-        ("body", "i8"),  # -1: on the world
+        ("body", "i8"),  # body of the sensor; -1: the world
         ("R", "f8", (3, 3)),  # sensor frame in the body frame
-        ("p", "f8", (3,)),  # [m]
-        ("tare", "i8"),  # whether the weight of its subtree is taken out
-        ("subtree_size", "i8"),  # how many bodies follow from `body` on
-        ("slots", "i8"),  # stored readings that it needs; 0: no latency
-        ("delay_steps", "i8"),  # whole steps of its latency
-        ("delay_part", "f8"),  # of a step, the rest of it
-        ("slot", "i8"),  # of the next reading among those stored
+        ("p", "f8", (3,)),  # sensor origin in the body frame [m]
+        ("tare", "i8"),  # 1: the weight of the subtree is subtracted, 0: not
+        ("subtree_size", "i8"),  # number of bodies in the subtree of `body`, in index order
+        ("slots", "i8"),  # number of stored readings for the latency; 0: no latency
+        ("delay_steps", "i8"),  # whole steps of the latency
+        ("delay_part", "f8"),  # remainder of the latency, as a fraction of a step
+        ("slot", "i8"),  # index of the next reading in the stored readings
         ("wrench", "f8", (6,)),  # work: moment, force, in the world
-        ("measured", "f8", (6,)),  # in this step, which may still fail
+        ("measured", "f8", (6,)),  # measured value of the present step, which may still fail
         ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
     ]
 )

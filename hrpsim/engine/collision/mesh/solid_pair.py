@@ -46,8 +46,8 @@ SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 # a chosen contact of a patch
 CHOSEN = np.dtype(
     [
-        ("index", "i8"),  # in the patch
-        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
+        ("index", "i8"),  # index in the contact patch
+        ("load", "f8"),  # normal impulse of the last step [Ns]; -1: new contact
         ("needed", "i8"),
     ]
 )
@@ -57,14 +57,18 @@ SEPARATION = np.dtype(
     [
         ("known", "i8"),  # 0: nothing is known yet, or the solids are not convex
         ("axis", "f8", (3,)),  # unit vector from b to a, in the frame of b
-        ("vertex", "i8", (2,)),  # of a farthest against it, of b farthest along it
+        (
+            "vertex",
+            "i8",
+            (2,),
+        ),  # vertex of a farthest against `axis`, vertex of b farthest along `axis`
         ("entered", "i8", (2,)),  # triangles of a and b that the line along it entered last
-        ("turned", "i8"),  # which of the two shapes of the pair was a
+        ("turned", "i8"),  # `turned` of the manifold when `axis` was found
         ("touches", "i8"),  # whether the axis is the normal of the deepest contact,
-        ("place", "f8", (3,)),  # which was here, in the frame of b [m]
+        ("place", "f8", (3,)),  # point of the deepest contact, in the frame of b [m]
         ("clear", "f8"),  # distance along the axis, the last time that it was measured; 0: none [m]
-        ("clear_R", "f8", (3, 3)),  # pose of a in the frame of b at that time
-        ("clear_t", "f8", (3,)),  # [m]
+        ("clear_R", "f8", (3, 3)),  # rotation of a in the frame of b when `clear` was measured
+        ("clear_t", "f8", (3,)),  # position of a in the frame of b when `clear` was measured [m]
     ]
 )
 
@@ -73,26 +77,30 @@ SOLID_PAIR = np.dtype(
         ("solid", "i8", (2,)),  # own solid of each side
         ("R", "f8", (2, 3, 3)),  # from the own to the other frame
         ("t", "f8", (2, 3)),  # origin of the own frame in the other [m]
-        ("spin", "f8", (2, 3)),  # of the own solid against the other, in the other frame [rad/s]
-        ("drift", "f8", (2, 3)),  # its velocity at the origin of the other frame [m/s]
-        ("world_R", "f8", (2, 3, 3)),  # of the other frame
+        (
+            "spin",
+            "f8",
+            (2, 3),
+        ),  # angular velocity of the own solid to the other, other frame [rad/s]
+        ("drift", "f8", (2, 3)),  # velocity of the own solid at the origin of the other frame [m/s]
+        ("world_R", "f8", (2, 3, 3)),  # rotation of the other frame in the world
         ("world_p", "f8", (2, 3)),
-        ("rounding", "f8", (2,)),  # of the own solid [m]
+        ("rounding", "f8", (2,)),  # rounding radius of the own solid [m]
         ("near", "f8"),  # gap up to which contacts are made [m]
-        ("calm", "f8"),  # gap up to which they are made for any motion [m]
+        ("calm", "f8"),  # gap up to which contacts are made for any motion [m]
         ("time_step", "f8"),
         ("rim", "f8"),  # [m]
-        ("count", "i8"),  # of candidates
-        ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
-        ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
+        ("count", "i8"),  # number of candidates
+        ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # stack of node pairs, to search both trees
+        ("stack", "i8", (STACK_DEPTH,)),  # stack of nodes, to search one tree
         ("separation", SEPARATION),
         ("simplex", "f8", (4, 3)),  # points of the difference of two solids, work [m]
         ("apart", "f8"),  # distance of convex cores along the axis; negative if they overlap [m]
         ("axis_of_a", "f8", (3,)),  # the axis in the frame of a
-        ("highest", "f8"),  # of b along the axis [m]
-        ("margin", "f8"),  # distance along it within which the solids may touch in the step [m]
+        ("highest", "f8"),  # highest point of b along the axis [m]
+        ("margin", "f8"),  # distance along the axis within which solids may touch in the step [m]
         ("farthest", "f8"),  # largest distance of features with contacts,
-        ("deepest", "f8"),  # their largest depth,
+        ("deepest", "f8"),  # largest depth of features with contacts,
         ("aside", "f8"),  # their distance across the normal, at most [m],
         ("lean", "f8"),  # sine by which a face may lean against the surface about a vertex
         ("cap", "f8"),  # chord within which normals of dense solids are near the axis; 2: any are
@@ -124,14 +132,14 @@ SOLID_PAIR = np.dtype(
 CANDIDATE = np.dtype(
     [
         ("how", "i8"),  # VERTEX_FACE and so on; negative: taken out
-        ("code_a", "i8"),  # the features
+        ("code_a", "i8"),  # code of the feature of a
         ("code_b", "i8"),
         ("triangle", "i8"),  # of a contact with a face, by its number in the solid
         ("point", "f8", (3,)),  # half way between the surfaces, in the world [m]
         ("normal", "f8", (3,)),  # from b to a
         ("gap", "f8"),
-        ("feature", "i8"),  # both codes in one: the contact's name
-        ("cluster", "i8"),  # of like normals; -1: none yet
+        ("feature", "i8"),  # both feature codes in one: identity of the contact
+        ("cluster", "i8"),  # cluster of similar normals; -1: none yet
         ("kept", "i8"),
     ]
 )

@@ -68,6 +68,6 @@ class Audit(NamedTuple):
     """The arrays of a world's energy audit."""
 
     totals: np.ndarray = state("energies of the world", AUDIT_TOTALS, 1)
-    trees: np.ndarray = state("each tree, at its root", AUDITED, Axis.AUDITED_BODY)
+    trees: np.ndarray = state("energies of each tree, at the root", AUDITED, Axis.AUDITED_BODY)
     start: np.ndarray = array("each body at the start of the step", KINEMATICS, Axis.AUDITED_BODY)
     end: np.ndarray = array("each body at the end of the step", KINEMATICS, Axis.AUDITED_BODY)

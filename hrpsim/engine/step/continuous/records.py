@@ -34,10 +34,12 @@ CONTINUOUS_BODY = np.dtype(
 class ContinuousDetection(NamedTuple):
     """State of continuous collision detection."""
 
-    state: np.ndarray = state("counts of the search for what passes", CONTINUOUS_STATE, 1)
-    bodies: np.ndarray = array("each body: how it meets others", CONTINUOUS_BODY, Axis.BODY)
+    state: np.ndarray = state("counts of continuous collision detection", CONTINUOUS_STATE, 1)
+    bodies: np.ndarray = array("time of impact of each body", CONTINUOUS_BODY, Axis.BODY)
     q_swept: np.ndarray = array(
         "start of the motion that is checked for impacts", "f8", Axis.POSITION
     )
-    q_carried: np.ndarray = array("where it ends, or where it has come to", "f8", Axis.POSITION)
-    carried: np.ndarray = array("its velocity", "f8", Axis.DOF)
+    q_carried: np.ndarray = array(
+        "positions at the end of the motion, or reached so far", "f8", Axis.POSITION
+    )
+    carried: np.ndarray = array("velocity of the motion", "f8", Axis.DOF)

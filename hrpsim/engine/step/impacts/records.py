@@ -42,5 +42,5 @@ class Impacts(NamedTuple):
     """State of the impacts of a step."""
 
     state: np.ndarray = state("counts of impacts", IMPACT_STATE, 1)
-    bodies: np.ndarray = array("each body: its impacts", IMPACT_BODY, Axis.BODY)
-    balls: np.ndarray = array("each body: its contacts as a ball", BALL, Axis.BODY)
+    bodies: np.ndarray = array("impacts of each body", IMPACT_BODY, Axis.BODY)
+    balls: np.ndarray = array("contacts of each ball", BALL, Axis.BODY)

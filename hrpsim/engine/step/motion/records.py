@@ -64,18 +64,23 @@ TREE_MOMENTUM = np.dtype(
 class Rk4(NamedTuple):
     """State of an rk4 step. The records of bodies are empty in worlds without rk4."""
 
-    q_start: np.ndarray = array("where a step starts after its impacts", "f8", Axis.POSITION)
-    rate: np.ndarray = array("of positions, at the stages", "f8", 4, Axis.POSITION)
-    acceleration: np.ndarray = array("at the stages", "f8", 4, Axis.DOF)
-    held: np.ndarray = array("each body: constraint forces", HELD_FORCE, Axis.RK4_BODY)
-    turns: np.ndarray = array("each body: how it turns", FREE_TURN, Axis.RK4_BODY, life=Life.CACHE)
-    slips: np.ndarray = array("each body: how its contacts slip", BODY_SLIP, Axis.RK4_BODY)
+    q_start: np.ndarray = array(
+        "positions at the start of the step, after impacts", "f8", Axis.POSITION
+    )
+    rate: np.ndarray = array("rates of positions at the stages", "f8", 4, Axis.POSITION)
+    acceleration: np.ndarray = array("accelerations at the stages", "f8", 4, Axis.DOF)
+    held: np.ndarray = array("constraint forces of each body", HELD_FORCE, Axis.RK4_BODY)
+    turns: np.ndarray = array("rotation of each body", FREE_TURN, Axis.RK4_BODY, life=Life.CACHE)
+    slips: np.ndarray = array("slip of the contacts of each body", BODY_SLIP, Axis.RK4_BODY)
 
 
 class Momentum(NamedTuple):
     """Linear momenta of floating trees."""
 
     trees: np.ndarray = state(
-        "each tree, at its root", TREE_MOMENTUM, Axis.BODY, carries=("momentum", "is_known")
+        "momentum of each tree, at the root",
+        TREE_MOMENTUM,
+        Axis.BODY,
+        carries=("momentum", "is_known"),
     )
     subtrees: np.ndarray = array("masses and moments of subtrees", SUBTREE, Axis.BODY)

@@ -26,9 +26,9 @@ FEATURES = (
     ("actuators", "i8"),  # a joint has an actuator with a model
     ("joint_friction", "i8"),  # a joint has dry friction
     ("sleep", "i8"),  # a body may sleep
-    ("free_rotation", "i8"),  # a body is single in its tree, with its centre of mass as the origin
-    ("half_turns", "i8"),  # such a body rotates before and after the moments of the step
-    ("stage_turns", "i8"),  # such a body rotates at the stages of a step
+    ("free_rotation", "i8"),  # a tree is a single body with the origin at the centre of mass
+    ("half_turns", "i8"),  # single bodies rotate before and after the moments of the step
+    ("stage_turns", "i8"),  # single bodies rotate at the stages of a step
     ("floating_trees", "i8"),  # a free body has child bodies
     ("first_order", "i8"),  # joints have a rule of first order
     ("turning_friction", "i8"),  # a pair of materials resists spin or rolling

@@ -51,11 +51,11 @@ _UPDATES = 50_000
 class Islands(NamedTuple):
     """The islands of a step."""
 
-    trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
+    trees: np.ndarray = array("island of each body", TREE, Axis.BODY)
     ranges: np.ndarray = array(
         "the islands in the order of their first contacts and rows", ISLAND, Axis.ISLAND
     )
-    chosen: np.ndarray = array("of the rows solved in a round of impacts", ISLAND, 1)
+    chosen: np.ndarray = array("island of the rows solved in a round of impacts", ISLAND, 1)
 
 
 @inlined_kernel

@@ -26,11 +26,11 @@ SETTINGS = np.dtype(
         ("integrator", "i8"),
         ("order", "i8"),
         ("staged", "i8"),  # whether a step computes its forces several times
-        ("horizon", "f8"),  # over which springs, dampers and gains are implicit [s]; 0: explicit
+        ("horizon", "f8"),  # time over which springs and gains are implicit [s]; 0: explicit
         ("damping", "i8"),  # rule of springs, dampers and gains over the horizon
         ("as_mujoco", "i8"),  # whether floating trees turn by MuJoCo's rule
         ("drift", "f8"),  # time from the start of a step to where its forces act [s]
-        ("lead", "f8"),  # time from there to the middle of the step, for compliant rows [s]
+        ("lead", "f8"),  # time from `drift` to the middle of the step, for compliant rows [s]
         ("sweep_limit", "i8"),
         ("cold_sweep_limit", "i8"),  # maximum number of sweeps with new contacts
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
@@ -53,12 +53,12 @@ STEP_STATS = np.dtype(
         ("residual", "f8"),  # [m/s]
         ("converged", "i8"),  # whether the sweeps converged
         ("worst_row", "i8"),  # the row with the largest residual, if it was computed
-        ("direct_rows", "i8"),  # for the direct solver
+        ("direct_rows", "i8"),  # rows for the direct solver
         ("split_rows", "i8"),
         ("factorisations", "i8"),
         ("fell_back", "i8"),  # whether the iteration replaced the direct solver
         ("direct_work", "i8"),  # multiplications of the direct solver
-        ("newton_islands", "i8"),  # solved by Newton's method
+        ("newton_islands", "i8"),  # islands solved by Newton's method
         ("newton_factorisations", "i8"),
         ("handed_over", "i8"),  # islands that another solver than the chosen one solved
         ("asleep", "i8"),  # free bodies that sleep
@@ -66,7 +66,7 @@ STEP_STATS = np.dtype(
         ("impacts_lowered", "i8"),  # rounds with less restitution, to avoid an energy gain
         ("impacts_left", "i8"),  # gaps that still closed after the maximum number of rounds
         ("ccd_queries", "i8"),  # searches for the time of impact of a pair
-        ("impacts_cut", "i8"),  # such searches that stopped at a limit, since the last reset
+        ("impacts_cut", "i8"),  # searches that stopped at a limit, since the last reset
     ]
 )
 
@@ -79,12 +79,12 @@ COUNTS = np.dtype(
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("connection_rows", "i8"),
-        ("turning_rows", "i8"),  # against spin and rolling of contacts, the last rows
-        ("moment_count", "i8"),  # contacts of the last step that had such rows
-        ("newton_rows", "i8"),  # for Newton's method
+        ("turning_rows", "i8"),  # rows against spin and rolling of contacts, after all others
+        ("moment_count", "i8"),  # contacts of the last step with `turning_rows`
+        ("newton_rows", "i8"),  # rows for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),
-        ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
+        ("direct_island", "i8"),  # island with direct and split rows; -1: none
         ("wrench_count", "i8"),
         ("friction_revisions", "i8"),  # number of repeated solutions with other frictions
     ]
@@ -128,9 +128,9 @@ class Start(NamedTuple):
     """The saved start of a step, restored if the step fails."""
 
     q: np.ndarray = array("positions at the start of the step", "f8", Axis.POSITION)
-    velocity: np.ndarray = array("velocities there", "f8", Axis.DOF)
-    step_stats: np.ndarray = array("results of the step before", STEP_STATS, 1)
-    counts: np.ndarray = array("its counts", COUNTS, 1)
+    velocity: np.ndarray = array("velocities at the start of the step", "f8", Axis.DOF)
+    step_stats: np.ndarray = array("results of the last step", STEP_STATS, 1)
+    counts: np.ndarray = array("counts of the last step", COUNTS, 1)
     joint_impact_impulses: np.ndarray = array(
-        "`joint_impact_impulses` there", "f8", Axis.DOF, JOINT_ROW_COUNT
+        "`joint_impact_impulses` at the start of the step", "f8", Axis.DOF, JOINT_ROW_COUNT
     )
