@@ -128,9 +128,9 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
     assumed to keep its direction. If that fails, the torques on the motor at rest decide whether
     the motor sticks, or in which direction it moves.
     """
-    w, side, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
+    w, direction, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
     if step_state.dry > 0.0 or actuator.gear_loss > 0.0:
-        side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
+        direction = math.copysign(1.0, w) if w != 0.0 else _AT_REST
     decided = False
     for _ in range(_ITERATIONS):
         torque, stiffness, reach = gear_torque(actuator, step_state, w - joint_end)
@@ -143,7 +143,7 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
             - motor
         )
         left += actuator.gear_gain * torque
-        if side == _AT_REST:
+        if direction == _AT_REST:
             if abs(left) <= loss:
                 load, growth = 0.0, math.inf
                 lever = (
@@ -151,25 +151,25 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
                 ) * step_state.of_rate + step_state.of_joint
                 reach = min(reach, (loss - abs(left)) / lever)
                 break
-            side, decided = -math.copysign(1.0, left), True
-            low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
-        left += side * loss
-        load = actuator.gear_gain + side * math.copysign(actuator.gear_loss, torque)
+            direction, decided = -math.copysign(1.0, left), True
+            low, high = (0.0, math.inf) if direction > 0.0 else (-math.inf, 0.0)
+        left += direction * loss
+        load = actuator.gear_gain + direction * math.copysign(actuator.gear_loss, torque)
         growth = actuator.resisting - by_motor + load * stiffness
         if left > 0.0:
             high = w
         else:
             low = w
         change = -left / growth
-        if side * (w + change) < 0.0 and not decided:
-            w, side = 0.0, _AT_REST
+        if direction * (w + change) < 0.0 and not decided:
+            w, direction = 0.0, _AT_REST
             continue
         if not (low <= w + change and w + change <= high):
             change = 0.5 * (low + high) - w
         elif abs(change) <= max(reach, _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST):
             w, torque, motor = w + change, torque + stiffness * change, motor + by_motor * change
             reach -= abs(change)
-            if side != 0.0:
+            if direction != 0.0:
                 reach = min(reach, abs(w))
             break
         w += change

@@ -151,11 +151,11 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
             for r in range(3):
                 shape.center[r] = shape.placement_p[r]
         shape.listed_slack = skin + margin + 2.0 * shape.travel
-        extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
+        half_width = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
         for r in range(3):
             shape.listed_center[r] = shape.center[r]
-            collision.lower[s, r] = shape.center[r] - extent
-            collision.upper[s, r] = shape.center[r] + extent
+            collision.lower[s, r] = shape.center[r] - half_width
+            collision.upper[s, r] = shape.center[r] + half_width
         shape.listed = 0
     forget_listing(collision.body_bounds)
     result = candidate_pairs(
@@ -177,16 +177,16 @@ def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
 
     If one shape is a fixed plane, the distance of the other's ball from the plane decides.
     """
-    pairs, kept = collision.pairs, 0
+    pairs, remaining = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
         if not far_apart(a, b, a.listed_slack + b.listed_slack):
             a.listed = b.listed = 1
-            pairs[kept, 0], pairs[kept, 1] = pairs[c, 0], pairs[c, 1]
-            collision.separations[kept].known = 0
-            collision.separations[kept].clear = 0.0
-            kept += 1
-    return kept
+            pairs[remaining, 0], pairs[remaining, 1] = pairs[c, 0], pairs[c, 1]
+            collision.separations[remaining].known = 0
+            collision.separations[remaining].clear = 0.0
+            remaining += 1
+    return remaining
 
 
 @inner_kernel
@@ -321,7 +321,7 @@ def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
     Returns:
         The number of remaining pairs.
     """
-    kept = k = 0
+    remaining = k = 0
     for c in range(count):
         a, b = pairs[c, 0], pairs[c, 1]
         while k < excluded.shape[0] and (
@@ -330,6 +330,6 @@ def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
             k += 1
         if k < excluded.shape[0] and excluded[k, 0] == a and excluded[k, 1] == b:
             continue
-        pairs[kept, 0], pairs[kept, 1] = a, b
-        kept += 1
-    return kept
+        pairs[remaining, 0], pairs[remaining, 1] = a, b
+        remaining += 1
+    return remaining

@@ -129,13 +129,13 @@ def _is_above(kinematics: Records[Kinematics], plane: Shape, shape: Shape, margi
     L, R, n = shape.placement_R, kinematics[shape.body].R, plane.placement_R
     x, y, z = matrix_times(R, L[0, 2], L[1, 2], L[2, 2])
     cosine = n[0, 2] * x + n[1, 2] * y + n[2, 2] * z
-    extent = shape.size[1] * abs(cosine) + shape.size[0]
+    half_height = shape.size[1] * abs(cosine) + shape.size[0]
     if shape.kind == CYLINDER:
-        extent += shape.size[0] * (math.sqrt(max(0.0, 1.0 - cosine * cosine)) - 1.0)
+        half_height += shape.size[0] * (math.sqrt(max(0.0, 1.0 - cosine * cosine)) - 1.0)
     height = 0.0
     for r in range(3):
         height += n[r, 2] * (shape.center[r] - plane.center[r])
-    return height > extent + margin + _ROUNDING
+    return height > half_height + margin + _ROUNDING
 
 
 @inner_kernel
@@ -188,14 +188,14 @@ def detect(
         work.turned = 1 if is_turned(a, b, work) else 0
         if work.turned:
             turn_pair(work)
-        found = _find_points(
+        point_count = _find_points(
             settings, forest, kinematics, near, previous_count, lazy_kernels, collision
         )
-        if found == NEEDS_KERNEL:
+        if point_count == NEEDS_KERNEL:
             return NEEDS_KERNEL
         if work.turned:
-            turn_contacts(a.kind == MESH or b.kind == MESH, found, work)
-        for k in range(found):
+            turn_contacts(a.kind == MESH or b.kind == MESH, point_count, work)
+        for k in range(point_count):
             if count < collision.contacts.shape[0]:
                 contact = collision.contacts[count]
                 contact.shape_a, contact.shape_b = number_a, number_b
@@ -325,18 +325,18 @@ def meet_meshes(
         collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
     )
     m.near, m.calm, m.time_step = near, margin, time_step
-    kept = collision.separations[work.pair]
-    if kept.turned == work.turned:
-        if stay_apart(collision.polyhedra, m, kept):
+    saved_separation = collision.separations[work.pair]
+    if saved_separation.turned == work.turned:
+        if stay_apart(collision.polyhedra, m, saved_separation):
             return NO_POINTS
-        copy_separation(kept, m.separation)
+        copy_separation(saved_separation, m.separation)
     _find_motion(forest, kinematics, a.body, b.body, work)
     move_solid_pair(work.spin, work.drift, m)
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     m.separation.turned = work.turned
-    copy_separation(m.separation, kept)
-    keep_clearance(m, kept)
+    copy_separation(m.separation, saved_separation)
+    keep_clearance(m, saved_separation)
     if m.count > 1:
         _recall_points(collision.previous, previous_count, work, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
@@ -414,13 +414,15 @@ def _recall_points(
         number_a, number_b = number_b, number_a
     first, count = _first_of_pair(previous, previous_count, number_a, number_b), 0
     while first < previous_count and count < MAX_MESH_POINTS:
-        kept = previous[first]
-        if kept.shape_a != number_a or kept.shape_b != number_b:
+        previous_contact = previous[first]
+        if previous_contact.shape_a != number_a or previous_contact.shape_b != number_b:
             break
         first += 1
-        if not kept.forgotten:
-            feature = turned_feature(kept.feature, SOLID_CODES) if turned else kept.feature
-            m_out.memory_feature[count], m_out.memory_load[count] = feature, kept.warm[0]
+        if not previous_contact.forgotten:
+            feature = previous_contact.feature
+            feature = turned_feature(feature, SOLID_CODES) if turned else feature
+            m_out.memory_feature[count] = feature
+            m_out.memory_load[count] = previous_contact.warm[0]
             count += 1
     m_out.memory_count = count
 

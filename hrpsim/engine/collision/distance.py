@@ -106,8 +106,9 @@ def _corners_from_face(
         x, y, z = point_in_other(m, side, vertices[own.vertices[k]].position)
         height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
         if height * before < 0.0:
-            share = before / (before - height)
-            bx, by, bz = bx + share * (x - bx), by + share * (y - by), bz + share * (z - bz)
+            fraction = before / (before - height)
+            bx, by = bx + fraction * (x - bx), by + fraction * (y - by)
+            bz += fraction * (z - bz)
             if _height_inside(vertices, face, bx, by, bz) < math.inf:
                 return 0.0
         least = min(least, _height_inside(vertices, face, x, y, z))

@@ -359,8 +359,8 @@ def _surfaces_meet(
             following = max(following, apart)
         if not following < 1.0:
             following = 1.0
-        rest = (1.0 - following) * speed + 2.0 * touch
-        gap = separation(pair, following, rest, collision)
+        gap_limit = (1.0 - following) * speed + 2.0 * touch
+        gap = separation(pair, following, gap_limit, collision)
         queries += 1
         if gap < speculative:
             break

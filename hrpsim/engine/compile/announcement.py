@@ -87,9 +87,9 @@ def _compile_beside(names: tuple[str, ...]) -> None:
     from hrpsim.engine.compile.compiler_beside import CompilerBeside
 
     absent = set(absent_kernels())
-    wanted = tuple(name for name in names if name in absent)
+    missing = tuple(name for name in names if name in absent)
     child = CompilerBeside(prepare=signal_at_parent_end)
-    if wanted and child.request(wanted):
+    if missing and child.request(missing):
         let_compile(child.wait_for)
 
 

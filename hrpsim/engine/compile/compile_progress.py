@@ -21,16 +21,16 @@ class CompileProgress:
 
     def __init__(self, kernel: KernelFunction) -> None:
         name = kernel.__name__.strip("_").replace("_", " ")
-        what = "the step" if kernel.__name__ == _STEP else f"the kernel {name!r}"
+        subject = "the step" if kernel.__name__ == _STEP else f"the kernel {name!r}"
         self._left = functions_of(kernel)
-        self._whole = len(self._left)
-        self._progress = Progress(f"compiling {what}", "functions")
+        self._total = len(self._left)
+        self._progress = Progress(f"compiling {subject}", "functions")
 
     def note(self, function: FunctionType) -> None:
         """Count a function when numba begins to compile the function, but only the first time."""
         self._left.discard(f"{function.__module__}.{function.__qualname__}")
         note = "" if self._left else "then machine code"
-        self._progress.show(self._whole - len(self._left), self._whole, note)
+        self._progress.show(self._total - len(self._left), self._total, note)
 
     def end(self) -> None:
         """Clear the line."""
@@ -39,14 +39,14 @@ class CompileProgress:
 
 def functions_of(kernel: KernelFunction) -> set[str]:
     """Return the names of a kernel's function and of all functions compiled into the kernel."""
-    found: dict[KernelFunction, str] = {}
+    function_names: dict[KernelFunction, str] = {}
     left = [kernel]
     while left:
-        one = left.pop()
-        if one not in found:
-            found[one] = f"{one.__module__}.{one.__qualname__}"
-            left += _callees(one)
-    return set(found.values())
+        function = left.pop()
+        if function not in function_names:
+            function_names[function] = f"{function.__module__}.{function.__qualname__}"
+            left += _callees(function)
+    return set(function_names.values())
 
 
 def note_function(function: FunctionType) -> None:

@@ -56,8 +56,8 @@ class Kernel(KernelFunction):
             An object with `address`, and with `call`, a Python callable.
         """
         kinds = tuple(map(kind_of, arguments))
-        found = self.codes.get(kinds)
-        return self._make(kinds, arguments) if found is None else found
+        machine_code = self.codes.get(kinds)
+        return self._make(kinds, arguments) if machine_code is None else machine_code
 
     def _make(self, kinds: tuple, arguments: tuple) -> Any:
         with _one_at_a_time:
@@ -77,9 +77,9 @@ class Kernel(KernelFunction):
         from hrpsim.engine.compile.machine_code import MachineCode, load
 
         for path in self._paths(kinds):
-            kept = load_cached(path)
-            if kept is not None:
-                return load(MachineCode(*kept), self.__name__)
+            cached = load_cached(path)
+            if cached is not None:
+                return load(MachineCode(*cached), self.__name__)
         return None
 
     def _compile(self, kinds: tuple, arguments: tuple):

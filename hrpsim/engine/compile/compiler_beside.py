@@ -66,11 +66,11 @@ class CompilerBeside:
         if self._possible(names) != names:
             return False
         if not set(names) <= set(self.names):
-            wanted = tuple(dict.fromkeys((*self.names, *names)))
+            all_names = tuple(dict.fromkeys((*self.names, *names)))
             self._stop()
-            self._say(f"compiling {', '.join(wanted)}: time stands still meanwhile")
-            self._start(*wanted)
-            self.names = wanted
+            self._say(f"compiling {', '.join(all_names)}: time stands still meanwhile")
+            self._start(*all_names)
+            self.names = all_names
         return True
 
     def wait_for(self, names: tuple[str, ...]) -> bool:

@@ -205,9 +205,9 @@ def replaced(whole: tuple, arrays: Mapping[str, np.ndarray]):
     changes: dict[str, Any] = {}
     within: dict[str, dict[str, np.ndarray]] = {}
     for path, value in arrays.items():
-        name, _, rest = path.partition(".")
-        if rest:
-            within.setdefault(name, {})[rest] = value
+        name, _, inner_path = path.partition(".")
+        if inner_path:
+            within.setdefault(name, {})[inner_path] = value
         else:
             changes[name] = value
     for name, inner in within.items():

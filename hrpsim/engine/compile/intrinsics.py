@@ -29,8 +29,8 @@ def monotonic_seconds(typing_context):
             function = ir.Function(builder.module, kind, "clock_gettime")
         builder.call(function, [integer(_CLOCK), clock])
         words = (builder.gep(clock, [integer(0), integer(k)], inbounds=True) for k in range(2))
-        seconds, rest = (builder.sitofp(builder.load(word), real) for word in words)
-        return builder.fadd(seconds, builder.fmul(rest, real(1e-9)))
+        seconds, nanoseconds = (builder.sitofp(builder.load(word), real) for word in words)
+        return builder.fadd(seconds, builder.fmul(nanoseconds, real(1e-9)))
 
     return types.float64(), _generate
 

@@ -63,10 +63,10 @@ def _tools() -> str:
 
 def _numba_version() -> str:
     """Return a key of the installed numba release, without an import of numba."""
-    found = find_spec("numba")
-    if found is None or found.origin is None:
+    spec = find_spec("numba")
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError("hrpsim needs numba: pip install numba", name="numba")
-    version = Path(found.origin).with_name("_version.py")
+    version = Path(spec.origin).with_name("_version.py")
     if version.exists():
         return version.read_text(encoding="utf-8")
     from importlib.metadata import version as version_of

@@ -210,14 +210,14 @@ def _absent(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_brought(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(wanted for n in names for wanted in (n, *_declared[n].brings)))
+    return tuple(dict.fromkeys(name for n in names for name in (n, *_declared[n].brings)))
 
 
 def _provide(scene, name: str) -> None:
-    for wanted in _with_brought((name,)):
-        if wanted not in _addresses:
-            _addresses[wanted] = _load(scene, wanted)
-        scene.lazy_kernels[wanted][0] = _addresses[wanted]
+    for kernel_name in _with_brought((name,)):
+        if kernel_name not in _addresses:
+            _addresses[kernel_name] = _load(scene, kernel_name)
+        scene.lazy_kernels[kernel_name][0] = _addresses[kernel_name]
 
 
 def _load(scene, name: str) -> int:

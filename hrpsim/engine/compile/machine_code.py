@@ -52,7 +52,7 @@ class _Definition(ctypes.Structure):
 _new_function = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.POINTER(_Definition), ctypes.c_void_p, ctypes.c_void_p
 )(("PyCFunction_NewEx", ctypes.pythonapi))
-_kept: list = []  # owners of the loaded machine code
+_code_owners: list = []  # owners of the loaded machine code
 
 
 def load(code: MachineCode, name: str) -> Loaded:
@@ -68,7 +68,7 @@ def load(code: MachineCode, name: str) -> Loaded:
         entry = engine.get_function_address(code.call)
         definition = _Definition(name.encode(), entry, _FASTCALL, None)
         call = _new_function(ctypes.byref(definition), None, None)
-    _kept.append((engine, definition))
+    _code_owners.append((engine, definition))
     return Loaded(address, call)
 
 
@@ -90,9 +90,9 @@ def target(common: str = "") -> str:
 
     common: one of COMMON_TARGETS, which replaces this processor. "": this processor.
     """
-    asked = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
+    user_settings = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
     processor = (common, "") if common else _processor()
-    return " ".join([llvm.get_process_triple(), *processor, *asked])
+    return " ".join([llvm.get_process_triple(), *processor, *user_settings])
 
 
 def common_target(names: Iterable[str]) -> str:
@@ -107,14 +107,14 @@ def common_target(names: Iterable[str]) -> str:
 
 def runs(common: str) -> bool:
     """Return whether this processor has all features of a common target."""
-    found = llvm.get_host_cpu_features()
-    return all(found.get(feature, False) for feature in COMMON_TARGETS[common].split())
+    features = llvm.get_host_cpu_features()
+    return all(features.get(feature, False) for feature in COMMON_TARGETS[common].split())
 
 
 @functools.cache
 def _processor() -> tuple[str, str]:
     """Return name and features of the processor that numba compiles for."""
-    name, features = (os.environ.get(f"NUMBA_CPU_{what}") for what in ("NAME", "FEATURES"))
+    name, features = (os.environ.get(f"NUMBA_CPU_{suffix}") for suffix in ("NAME", "FEATURES"))
     if features is None:
         features = llvm.get_host_cpu_features().flatten()
     return name or llvm.get_host_cpu_name(), features

@@ -47,9 +47,9 @@ def fits_numba() -> bool:
     """Return whether `engine.compile.compiler` fits the installed numba, and warn if not."""
     try:
         code = _compile(KernelFunction(_sum_of_squares), (3.0, 4.0))
-        found = load(code, "sum_of_squares").call(3.0, 4.0)
-        if found != 25.0:
-            raise ValueError(f"a test kernel returned {found} for 3^2 + 4^2")
+        result = load(code, "sum_of_squares").call(3.0, 4.0)
+        if result != 25.0:
+            raise ValueError(f"a test kernel returned {result} for 3^2 + 4^2")
     except Exception as error:
         logging.getLogger("hrpsim").warning(
             "numba %s does not fit hrpsim.engine.compile.compiler (%s: %s): compiling takes longer",

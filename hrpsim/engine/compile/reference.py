@@ -73,7 +73,7 @@ class TupleReference(Generic[_Whole]):
         """
         pairs = zip(self._arrays, previous._arrays, same, strict=True)
         return type(self.whole) is type(previous.whole) and all(
-            one or kind_of(new) == kind_of(old) for new, old, one in pairs
+            is_same or kind_of(new) == kind_of(old) for new, old, is_same in pairs
         )
 
 

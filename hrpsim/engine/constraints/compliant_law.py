@@ -52,10 +52,10 @@ def held_law(
         (target [m/s or rad/s], compliance of the row [1/kg or 1/(kg m^2)]).
     """
     weight = damper_weight(inverse_mass, compliance, damping_time * time_step)
-    share = 1.0 / (1.0 + 4.0 * (weight * damping_time) / time_step)
+    damping_factor = 1.0 / (1.0 + 4.0 * (weight * damping_time) / time_step)
     pressed = error + (1.0 - weight) * damping_time * rate
-    target = share * (rate - 4.0 * pressed / time_step)
-    return target, 4.0 * compliance * share / (time_step * time_step)
+    target = damping_factor * (rate - 4.0 * pressed / time_step)
+    return target, 4.0 * compliance * damping_factor / (time_step * time_step)
 
 
 @inlined_kernel
@@ -89,17 +89,17 @@ def stop_law(
     if start.real > CLOSED:
         end = gap + 0.5 * time_step * (rate + time_step * acceleration)
         if end.real < 0.0:
-            rest = end / (end - start)
-            fraction = rest if rest.real > _SHORTEST else _SHORTEST
+            remaining = end / (end - start)
+            fraction = remaining if remaining.real > _SHORTEST else _SHORTEST
         else:
             damping_time = 0.0
         start = 0.0
     duration = time_step * fraction
     weight = damper_weight(inverse_mass, compliance, damping_time * duration)
-    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
+    damping_factor = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
     pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
-    target = -4.0 * share * pressed / time_step
-    return target, 4.0 * compliance * share / (time_step * duration), duration
+    target = -4.0 * damping_factor * pressed / time_step
+    return target, 4.0 * compliance * damping_factor / (time_step * duration), duration
 
 
 @inner_kernel

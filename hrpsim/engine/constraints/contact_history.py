@@ -88,16 +88,16 @@ def add_missed(s: Scene, c: int) -> None:
     for r in range(3):
         contact.missed[r] = contact.added[r] = 0.0
     for axis in range(_known_rows(s, c, before)):
-        row, asked = rows[3 * c + axis], before.asked if axis == 0 else 0.0
+        row, target = rows[3 * c + axis], before.asked if axis == 0 else 0.0
         J, last, added = row.J_a, before.missed, before.added
-        left = sign * (row_velocity(row, s.constrained.velocity) - asked)
-        missed = left + used * (J[3] * added[0] + J[4] * added[1] + J[5] * added[2])
-        rise = missed - (J[3] * last[0] + J[4] * last[1] + J[5] * last[2])
+        left = sign * (row_velocity(row, s.constrained.velocity) - target)
+        error = left + used * (J[3] * added[0] + J[4] * added[1] + J[5] * added[2])
+        rise = error - (J[3] * last[0] + J[4] * last[1] + J[5] * last[2])
         for r in range(3):
-            contact.missed[r] += missed * J[3 + r]
-            contact.added[r] += (missed + rise) * J[3 + r]
+            contact.missed[r] += error * J[3 + r]
+            contact.added[r] += (error + rise) * J[3 + r]
         difference += rise * rise
-        size += missed * missed
+        size += error * error
     smooth = difference <= _SMOOTH * _SMOOTH * size
     for r in range(3):
         if not smooth:

@@ -376,8 +376,8 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
         closing = -min(gap, 2.0 * (gap - origin)) / settings.time_step
         return closing, closing
     if gap < -settings.slop:
-        wanted = -settings.correction_rate * (gap + settings.slop) / settings.time_step
-        return 0.0, min(wanted, settings.correction_speed)
+        rate = -settings.correction_rate * (gap + settings.slop) / settings.time_step
+        return 0.0, min(rate, settings.correction_speed)
     return 0.0, 0.0
 
 

@@ -71,27 +71,27 @@ def bound_displacement(
         velocity: displacement rates of the constraint bodies (columns,) [rad/s, m/s] that the rows'
             impulses caused.
     """
-    wanted, fastest = 0.0, 0.0
+    largest_target, fastest = 0.0, 0.0
     for entry in range(island.first, island.end):
         number = island_rows[entry]
         if entry >= island.contact_end:
-            wanted = max(wanted, abs(rows[number].target))
+            largest_target = max(largest_target, abs(rows[number].target))
             continue
         square = 0.0
         for r in range(number, number + 3):
-            wanted = max(wanted, abs(rows[r].target))
+            largest_target = max(largest_target, abs(rows[r].target))
             rate = row_velocity(rows[r], velocity)
             square += rate * rate
         fastest = max(fastest, square)
     fastest = math.sqrt(fastest)
-    if fastest > _LEVERAGE * wanted:
-        share = _LEVERAGE * wanted / fastest
+    if fastest > _LEVERAGE * largest_target:
+        scale = _LEVERAGE * largest_target / fastest
         for entry in range(island.first, island.end):
             number = island_rows[entry]
-            rows[number].impulse *= share
+            rows[number].impulse *= scale
             if entry < island.contact_end:
-                rows[number + 1].impulse *= share
-                rows[number + 2].impulse *= share
+                rows[number + 1].impulse *= scale
+                rows[number + 2].impulse *= scale
 
 
 @inner_kernel

@@ -186,9 +186,9 @@ def wanted_rate(impact: Impact, now: float, timed: bool, threshold: float) -> fl
     """
     rate = impact_rate(impact, now, timed)
     if rate - impact.floor < -threshold:
-        wanted = -impact.restitution * rate if impact.restitution > 0.0 else impact.floor
+        target = -impact.restitution * rate if impact.restitution > 0.0 else impact.floor
     else:
-        wanted = min(impact.floor, -rate) if rate > 0.0 else impact.floor
+        target = min(impact.floor, -rate) if rate > 0.0 else impact.floor
     if impact.state == RESTING:
-        return wanted + impact.settled
-    return wanted - (impact.acceleration * now if timed else 0.0)
+        return target + impact.settled
+    return target - (impact.acceleration * now if timed else 0.0)

@@ -288,13 +288,13 @@ def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
         if s.joint_rows[k].count == 0 or not s.joint_rows[k].velocity_limit:
             continue
         actuator = s.control[k]
-        dof, side, row = forest.dofs[k], actuator.limiting, s.rows.rows[number]
+        dof, direction, row = forest.dofs[k], actuator.limiting, s.rows.rows[number]
         own = s.joint_parameters[k, LIMIT_PARAMETERS]
-        used = _attach(s, k, -side, own, row, used)
-        acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
+        used = _attach(s, k, -direction, own, row, used)
+        acceleration = (direction * dof.velocity_limit - velocity[k]) / time_step
         position, inertia = s.q[dof.q_index], s.work.actuator_inertia[k]
-        law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
-        room = side * limited(law, dof.effort_limit) + dof.effort_limit
+        effort = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
+        room = direction * limited(effort, dof.effort_limit) + dof.effort_limit
         row.target, row.lower, row.upper = -dof.velocity_limit, 0.0, time_step * room
         _start_from(s.joint_impulses[k], VELOCITY_LIMIT, row)
         row.impulse = min(row.impulse, row.upper)

@@ -70,17 +70,17 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
         (whether any contact began to press, `share` that `_choose_spring` used for all contacts).
     """
     rows, contacts = s.rows.rows, s.collision.contacts
-    share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))
+    stiffness_ratio = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))
     for number in range(first, end):
-        share = min(share, STIFFNESS_SHARE * contacts[number].penalty.softening)
+        stiffness_ratio = min(stiffness_ratio, STIFFNESS_SHARE * contacts[number].penalty.softening)
     begins = False
     for number in range(first, end):
         contact = contacts[number]
         was_open = contact.penalty.phase == OPEN
         normal, x, y = rows[3 * number], rows[3 * number + 1], rows[3 * number + 2]
-        _press(s, contact, pair, share, normal, x, y)
+        _press(s, contact, pair, stiffness_ratio, normal, x, y)
         begins = begins or (was_open and contact.penalty.phase != OPEN)
-    return begins, share
+    return begins, stiffness_ratio
 
 
 @inner_kernel
@@ -109,15 +109,15 @@ def write_penalty_rows(s: Scene) -> tuple[float, int]:
                 contacts[number].stiffness = contacts[number].damping = 0.0
             continue
         pair = s.materials[a.material, b.material]
-        begins, share = _press_pair(s, pair, first, c)
+        begins, stiffness_ratio = _press_pair(s, pair, first, c)
         if begins:
-            found = _stiffness_of_modes(contacts, first, c, settings.time_step, rows, response)
-            if pair.stiffness > 0.0 and found > stiffest:
-                stiffest, stiffest_contact = found, first
-            elif pair.stiffness == 0.0 and found > _SAFE:
+            ratio = _stiffness_of_modes(contacts, first, c, settings.time_step, rows, response)
+            if pair.stiffness > 0.0 and ratio > stiffest:
+                stiffest, stiffest_contact = ratio, first
+            elif pair.stiffness == 0.0 and ratio > _SAFE:
                 for number in range(first, c):
                     contacts[number].penalty.softening = (
-                        share / STIFFNESS_SHARE * (_SAFE / found) ** 2
+                        stiffness_ratio / STIFFNESS_SHARE * (_SAFE / ratio) ** 2
                     )
     return stiffest, stiffest_contact
 
@@ -276,14 +276,14 @@ def _stretch(
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b
-        held = contact.penalty.anchor_a if end == 0 else contact.penalty.anchor_b
+        anchor = contact.penalty.anchor_a if end == 0 else contact.penalty.anchor_b
         sign = 1.0 if end == 0 else -1.0
         for r in range(3):
-            at = held[r]
+            at = anchor[r]
             if body >= 0:
                 R = kinematics[body].R
                 origin = kinematics[forest.bodies[body].root].origin[r]
-                turned = R[r, 0] * held[0] + R[r, 1] * held[1] + R[r, 2] * held[2]
+                turned = R[r, 0] * anchor[0] + R[r, 1] * anchor[1] + R[r, 2] * anchor[2]
                 at = origin + (kinematics[body].p[r] + turned)
             along_x += sign * at * directions[1, r]
             along_y += sign * at * directions[2, r]

@@ -189,11 +189,11 @@ def attach_constraint_body(
     Returns:
         The number of entries of `response` used so far.
     """
-    here = constrained.bodies[constraint_body]
-    tree = constrained.supports[forest.bodies[here.body].root]
-    row.constrained_a, row.at_a = constraint_body, here.offset
+    record = constrained.bodies[constraint_body]
+    tree = constrained.supports[forest.bodies[record.body].root]
+    row.constrained_a, row.at_a = constraint_body, record.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
-    return _write_response(here, tree, row.J_a, constrained.inverse_inertia, response, used)
+    return _write_response(record, tree, row.J_a, constrained.inverse_inertia, response, used)
 
 
 @inlined_kernel
@@ -218,14 +218,14 @@ def attach_second_constraint_body(
     Returns:
         The number of entries of `response` used so far.
     """
-    here = constrained.bodies[constraint_body]
-    tree = constrained.supports[forest.bodies[here.body].root]
-    row.constrained_b, row.at_b = constraint_body, here.offset
+    record = constrained.bodies[constraint_body]
+    tree = constrained.supports[forest.bodies[record.body].root]
+    row.constrained_b, row.at_b = constraint_body, record.offset
     if tree.tree_start == row.start_a:
-        _add_response(here, tree, row.J_b, constrained.inverse_inertia, response, row.response_at)
+        _add_response(record, tree, row.J_b, constrained.inverse_inertia, response, row.response_at)
         return used
     row.start_b, row.width_b = tree.tree_start, tree.tree_width
-    return _write_response(here, tree, row.J_b, constrained.inverse_inertia, response, used)
+    return _write_response(record, tree, row.J_b, constrained.inverse_inertia, response, used)
 
 
 @inlined_kernel
@@ -341,10 +341,10 @@ def _add_response(
     b1, b2, b3 = first + width, first + 2 * width, first + 3 * width
     b4, b5 = first + 4 * width, first + 5 * width
     for k in range(0, width, LANES):
-        one = plus_times(times(load(block, first + k), J[0]), load(block, b1 + k), J[1])
-        two = plus_times(times(load(block, b2 + k), J[2]), load(block, b3 + k), J[3])
-        three = plus_times(times(load(block, b4 + k), J[4]), load(block, b5 + k), J[5])
-        store(response, at + k, plus(load(response, at + k), plus(plus(one, two), three)))
+        sum_01 = plus_times(times(load(block, first + k), J[0]), load(block, b1 + k), J[1])
+        sum_23 = plus_times(times(load(block, b2 + k), J[2]), load(block, b3 + k), J[3])
+        sum_45 = plus_times(times(load(block, b4 + k), J[4]), load(block, b5 + k), J[5])
+        store(response, at + k, plus(load(response, at + k), plus(plus(sum_01, sum_23), sum_45)))
 
 
 @inlined_kernel
@@ -404,8 +404,8 @@ def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> f
         time_step: [s].
         settings: settings of the step.
     """
-    wanted = -settings.correction_rate * error / time_step
-    return min(max(wanted, -settings.correction_speed), settings.correction_speed)
+    rate = -settings.correction_rate * error / time_step
+    return min(max(rate, -settings.correction_speed), settings.correction_speed)
 
 
 @inlined_kernel
@@ -462,8 +462,8 @@ def slip_by(row: Row, compliance: float, damping_time: Seconds, time_step: Secon
         damping_time: time constant of the damper [s].
         time_step: [s].
     """
-    share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
-    row.compliance = 4.0 * compliance * share / (time_step * time_step)
+    damping_factor = 1.0 / (1.0 + 4.0 * damping_time / time_step)
+    row.compliance = 4.0 * compliance * damping_factor / (time_step * time_step)
     row.inverse_mass += row.compliance
     row.target = 0.0
 

@@ -105,8 +105,9 @@ def _write_rolling(
     if rate > bound * min(along.inverse_mass, across.inverse_mass):
         x, y = x / rate, y / rate
         for r in range(3):
-            one, two = directions[1, r], directions[2, r]
-            directions[1, r], directions[2, r] = x * one + y * two, x * two - y * one
+            tangent_1, tangent_2 = directions[1, r], directions[2, r]
+            directions[1, r] = x * tangent_1 + y * tangent_2
+            directions[2, r] = x * tangent_2 - y * tangent_1
         used = _attach(s, c, directions[1], along, first)
         used = _attach(s, c, directions[2], across, used)
         along.kind, across.kind, across.friction = ROLLING, ROLLING, 0.0

@@ -88,8 +88,8 @@ def place_inertias(
     """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
-        here = kinematics[i]
-        place_inertia(body.mass, body.com, body.inertia, here.R, here.p, articulated_out[i].inertia)
+        link = kinematics[i]
+        place_inertia(body.mass, body.com, body.inertia, link.R, link.p, articulated_out[i].inertia)
 
 
 @kernel

@@ -46,10 +46,10 @@ def first_order_forces(
             break
         dof, actuator = forest.dofs[k], control[k]
         position, rate = q[dof.q_index], velocity[k]
-        wanted = demand(actuator, position + actuator.ahead, rate)
-        actuator.saturated = overspeed(wanted, dof.effort_limit)
+        demanded_effort = demand(actuator, position + actuator.ahead, rate)
+        actuator.saturated = overspeed(demanded_effort, dof.effort_limit)
         passive = -dof.stiffness * (position - dof.rest) - dof.damping * rate
-        work.effort[k] = passive + limited(wanted, dof.effort_limit)
+        work.effort[k] = passive + limited(demanded_effort, dof.effort_limit)
         follows = rule == DAMPERS_AND_GAINS and actuator.saturated == 0
         work.actuator_inertia[k] = time_step * actuator.kd if follows else 0.0
         work.joint_inertia[k] = dof.rotor_inertia + work.actuator_inertia[k]

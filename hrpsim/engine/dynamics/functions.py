@@ -124,11 +124,11 @@ def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
         frame = model.frames[link]
         if frame.body < 0:
             continue
-        here = space.kinematics[frame.body]
-        R = here["R"] @ frame.R
+        body_pose = space.kinematics[frame.body]
+        R = body_pose["R"] @ frame.R
         force, moment = R @ wrench[:3], R @ wrench[3:]
         external = space.articulated[frame.body]["external"]
-        external[:3] += moment + np.cross(here["p"] + here["R"] @ frame.p, force)
+        external[:3] += moment + np.cross(body_pose["p"] + body_pose["R"] @ frame.p, force)
         external[3:] += force
 
 
@@ -309,9 +309,9 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
         return frame.p.copy(), frame.R.copy()
     space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
-    here = space.kinematics[frame.body]
+    body_pose = space.kinematics[frame.body]
     origin = space.kinematics[model.system.root[frame.body]]["origin"]
-    return origin + (here["p"] + here["R"] @ frame.p), here["R"] @ frame.R
+    return origin + (body_pose["p"] + body_pose["R"] @ frame.p), body_pose["R"] @ frame.R
 
 
 def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
@@ -333,8 +333,8 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     kinematics = space.kinematics
-    here = kinematics[frame.body]
-    point = here["p"] + here["R"] @ frame.p
+    body_pose = kinematics[frame.body]
+    point = body_pose["p"] + body_pose["R"] @ frame.p
     i = frame.body
     while i >= 0:
         body = space.forest.bodies[i]

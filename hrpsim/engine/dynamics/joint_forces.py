@@ -137,13 +137,14 @@ def joint_forces(
         position, rate = q[dof.q_index], velocity[k]
         stiffness, damping, follows = dof.stiffness, dof.damping, False
         passive = -stiffness * (position - dof.rest) - damping * rate
-        wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
+        ahead = actuator.ahead if horizon > 0.0 else 0.0
+        demanded_effort = demand(actuator, position + ahead, rate)
         if horizon == 0.0:
-            active = limited(wanted, dof.effort_limit)
+            active = limited(demanded_effort, dof.effort_limit)
         elif actuator.saturated != 0:
             active = actuator.saturated * dof.effort_limit
         else:
-            active, follows = wanted, True
+            active, follows = demanded_effort, True
             stiffness += actuator.kp
             damping += actuator.kd
         work.effort[k] = passive + active
@@ -269,15 +270,15 @@ def revise_limited(
             changed = True
         if not implicit:
             continue
-        wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
-        wanted -= work.actuator_inertia[k] * acceleration
+        effort = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
+        effort -= work.actuator_inertia[k] * acceleration
         if actuator.saturated == 0:
-            if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
-                actuator.saturated = 1 if wanted > 0.0 else -1
+            if abs(effort) > (1.0 + _ROUNDING) * dof.effort_limit:
+                actuator.saturated = 1 if effort > 0.0 else -1
                 changed = True
         elif beyond != 0 and actuator.saturated == -beyond:
             continue  # it brakes with its effort limit
-        elif may_release and actuator.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
+        elif may_release and actuator.saturated * effort < (1.0 - _ROUNDING) * dof.effort_limit:
             actuator.saturated = 0
             changed = True
     return changed
@@ -297,10 +298,10 @@ def _actuator_inertia(dof: Dof, actuator: Control, damped: float, time_step: Sec
 
     damped: inertia that the damping gain and the joint's damper add together.
     """
-    share = 0.0
+    kd_inertia = 0.0
     if actuator.kd > 0.0:
-        share = actuator.kd / (dof.damping + actuator.kd) * damped
-    return share + spring_inertia(actuator.kp, time_step)
+        kd_inertia = actuator.kd / (dof.damping + actuator.kd) * damped
+    return kd_inertia + spring_inertia(actuator.kp, time_step)
 
 
 @inner_kernel

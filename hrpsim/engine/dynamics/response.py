@@ -143,9 +143,9 @@ def _carry_up(
         f0 = f1 = f2 = f3 = f4 = f5 = broadcast(0.0)
         u = unit(0)
     while True:
-        here = supports[i]
-        here.source = number
-        store(here.answer, 0, u)
+        support = supports[i]
+        support.source = number
+        store(support.answer, 0, u)
         if body.parent < 0:
             break
         U, scaled = articulated[i].U, times(u, articulated[i].D_inverse)
@@ -214,13 +214,13 @@ def _carry_down(
 
     A body off the path of the forces on constraint body `number` moves with its parent only.
     """
-    here = supports[i]
+    support = supports[i]
     if body.joint_type == FREE:
         return  # its motions are known
-    A, S, D_inverse = here.sweep, kinematics_i.S, articulated_i.D_inverse
+    A, S, D_inverse = support.sweep, kinematics_i.S, articulated_i.D_inverse
     rate = broadcast(0.0)
-    if here.source == number:
-        rate = times(load(here.answer, 0), D_inverse)
+    if support.source == number:
+        rate = times(load(support.answer, 0), D_inverse)
     if body.parent < 0:
         for r in range(6):
             store(A, r * LANES, times(rate, S[r]))
@@ -236,7 +236,7 @@ def _carry_down(
         store(A, 3 * LANES, plus_times(a3, rate, S[3]))
         store(A, 4 * LANES, plus_times(a4, rate, S[4]))
         store(A, 5 * LANES, plus_times(a5, rate, S[5]))
-    store(here.answer, 0, rate)
+    store(support.answer, 0, rate)
 
 
 @inlined_kernel
@@ -265,16 +265,16 @@ def _couple_limbs(
         constrained_out.inverse_inertia,
         tree.tree_width,
     )
-    held = constrained_out.supports[earlier.body]
-    A, P = tree.sweep, held.at_base
+    support = constrained_out.supports[earlier.body]
+    A, P = tree.sweep, support.at_base
     row, column = earlier.offset - tree.tree_start, constraint_body.offset - tree.tree_start
     at, mirrored = tree.tree_block + row * width + column, tree.tree_block + column * width + row
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
     a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
     if earlier.dof >= 0:
-        store(held.answer, 0, _along(P, _EFFORT, a0, a1, a2, a3, a4, a5))
+        store(support.answer, 0, _along(P, _EFFORT, a0, a1, a2, a3, a4, a5))
         for k in range(6 if constraint_body.dof < 0 else 1):
-            block[at + k] = block[mirrored + k * width] = held.answer[k]
+            block[at + k] = block[mirrored + k * width] = support.answer[k]
         return
     if earlier.body != base:
         b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
@@ -284,9 +284,9 @@ def _couple_limbs(
     if constraint_body.dof < 0:
         _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
     else:
-        _store_lanes(a0, a1, a2, a3, a4, a5, held.sweep)
+        _store_lanes(a0, a1, a2, a3, a4, a5, support.sweep)
         for r in range(6):
-            block[at + r * width] = block[mirrored + r] = held.sweep[r, 0]
+            block[at + r * width] = block[mirrored + r] = support.sweep[r, 0]
 
 
 @inlined_kernel

@@ -207,10 +207,10 @@ def _add_series(
             y += a[9] * b[1] + a[8] * b[0] - a[6] * b[2]
             z += a[9] * b[2] + a[6] * b[1] - a[7] * b[0]
             s -= a[6] * b[0] + a[7] * b[1] + a[8] * b[2]
-        share = 1.0 / (n + 1)
-        lx, ly, lz = share * lx, share * ly, share * lz
-        share *= 0.5
-        x, y, z, s = share * x, share * y, share * z, share * s
+        factor = 1.0 / (n + 1)
+        lx, ly, lz = factor * lx, factor * ly, factor * lz
+        factor *= 0.5
+        x, y, z, s = factor * x, factor * y, factor * z, factor * s
         ux, uy, uz = solve_rows_of_three(I[0], I[1], I[2], lx, ly, lz)
         wx, wy, wz = wx + ux, wy + uy, wz + uz
         q[0], q[1], q[2], q[3] = q[0] + x, q[1] + y, q[2] + z, q[3] + s

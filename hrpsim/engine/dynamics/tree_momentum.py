@@ -69,23 +69,23 @@ def tree_momentum(
     while last + 1 < bodies.shape[0] and bodies[last + 1].root == root:
         last += 1
     for i in range(root, last + 1):
-        body, here = bodies[i], subtrees[i]
-        here.mass = body.mass
+        body, subtree = bodies[i], subtrees[i]
+        subtree.mass = body.mass
         for r in range(3):
-            here.moment[r] = body.mass * body.com[r]
-            here.momentum[r] = 0.0
+            subtree.moment[r] = body.mass * body.com[r]
+            subtree.momentum[r] = 0.0
     for number in range(last, root, -1):
         i = order[number]
         _add_to_parent(bodies[i], q, velocity, subtrees[i], subtrees[bodies[i].parent])
-    here, j, k = subtrees[root], bodies[root].q_index + 3, bodies[root].v_index
+    subtree, j, k = subtrees[root], bodies[root].q_index + 3, bodies[root].v_index
     x, y, z, w = q[j], q[j + 1], q[j + 2], q[j + 3]
-    h, p = here.moment, here.momentum
+    h, p = subtree.moment, subtree.momentum
     hx, hy, hz = rotated(x, y, z, w, h[0], h[1], h[2])
     px, py, pz = rotated(x, y, z, w, p[0], p[1], p[2])
     wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
-    momentum_out[0] = px + wy * hz - wz * hy + here.mass * velocity[k + 3]
-    momentum_out[1] = py + wz * hx - wx * hz + here.mass * velocity[k + 4]
-    momentum_out[2] = pz + wx * hy - wy * hx + here.mass * velocity[k + 5]
+    momentum_out[0] = px + wy * hz - wz * hy + subtree.mass * velocity[k + 3]
+    momentum_out[1] = py + wz * hx - wx * hz + subtree.mass * velocity[k + 4]
+    momentum_out[2] = pz + wx * hy - wy * hx + subtree.mass * velocity[k + 5]
 
 
 @inlined_kernel

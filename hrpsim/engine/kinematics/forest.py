@@ -111,8 +111,8 @@ def joints_first(q_index: np.ndarray) -> np.ndarray:
     """
     count = len(q_index)
     joints = np.full(count, count, dtype=np.int64)
-    found = np.flatnonzero(q_index >= 0)
-    joints[: len(found)] = found
+    joint_dofs = np.flatnonzero(q_index >= 0)
+    joints[: len(joint_dofs)] = joint_dofs
     return joints
 
 

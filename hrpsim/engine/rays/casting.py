@@ -140,7 +140,7 @@ def first_hit(
         (distance [m], index of the target, index of the triangle or -1), or (infinity, -1, -1) for
         no hit.
     """
-    best, found = _first_endless(s, skipped, x, y, z, dx, dy, dz, min(limit, FARTHEST))
+    best, target = _first_endless(s, skipped, x, y, z, dx, dy, dz, min(limit, FARTHEST))
     part = np.int64(-1)
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
     stack, waiting = s.stack, 0
@@ -161,13 +161,13 @@ def first_hit(
                 else:
                     number = s.bounded[s.order[child]]
                     along, triangle = _meet(s, skipped, number, x, y, z, dx, dy, dz, best)
-                    if _comes_first(along, number, best, found):
-                        best, found, part = along, number, triangle
+                    if _comes_first(along, number, best, target):
+                        best, target, part = along, number, triangle
             near, side = far, 1 - side
         if after < 0:
             after, waiting = next_pending(stack, waiting, best)
         if after < 0:
-            return (best, found, part) if found >= 0 else (math.inf, found, part)
+            return (best, target, part) if target >= 0 else (math.inf, target, part)
         at = after
 
 
@@ -183,16 +183,16 @@ def _first_endless(
     limit: float,
 ) -> tuple[float, int]:  # fmt: skip
     """Return (distance [m], target) of the first plane that a ray hits, (limit, -1) if none."""
-    best, found = limit, np.int64(-1)
+    best, target = limit, np.int64(-1)
     for k in range(s.endless.shape[0]):
         number = s.endless[k]
         if skipped[number] == 0:
             R, p = s.targets[number].R, s.targets[number].p
             height = R[0, 2] * (x - p[0]) + R[1, 2] * (y - p[1]) + R[2, 2] * (z - p[2])
             along = meet_plane(height, R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz)
-            if along <= best and (found < 0 or along < best):
-                best, found = along, number
-    return best, found
+            if along <= best and (target < 0 or along < best):
+                best, target = along, number
+    return best, target
 
 
 @inner_kernel

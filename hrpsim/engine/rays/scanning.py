@@ -51,20 +51,20 @@ _PASSED = 2  # of a target that a ray passes through for a while
 def _place(s: RayScene, scanner: Scanner) -> None:
     """Write the pose of the frame in which the rays are given."""
     place_frame(s, scanner)
-    here = scanner.R
+    R = scanner.R
     if scanner.alignment == BASE:
         return
     cosine, sine = 1.0, 0.0
     if scanner.alignment == YAW:
         # The heading is that of the x axis, or of the y axis where x points up or down.
-        x, y = here[0, 0], here[1, 0]
+        x, y = R[0, 0], R[1, 0]
         if x * x + y * y < 1e-12:
-            x, y = here[1, 1], -here[0, 1]
+            x, y = R[1, 1], -R[0, 1]
         length = math.sqrt(x * x + y * y)
         cosine, sine = x / length, y / length
-    here[0, 0], here[0, 1], here[0, 2] = cosine, -sine, 0.0
-    here[1, 0], here[1, 1], here[1, 2] = sine, cosine, 0.0
-    here[2, 0], here[2, 1], here[2, 2] = 0.0, 0.0, 1.0
+    R[0, 0], R[0, 1], R[0, 2] = cosine, -sine, 0.0
+    R[1, 0], R[1, 1], R[1, 2] = sine, cosine, 0.0
+    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers

@@ -241,7 +241,7 @@ def meet_mesh(
         (distance [m], index of the triangle), or (infinity, -1) for no hit.
     """
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
-    best, found = min(limit, FARTHEST), np.int64(-1)
+    best, triangle = min(limit, FARTHEST), np.int64(-1)
     stack, waiting = s.mesh_stack, 0
     at = np.int64(0)
     while True:
@@ -257,14 +257,14 @@ def meet_mesh(
                     else:
                         stack[waiting].node, stack[waiting].enter = child, near
                         waiting += 1
-                best, found = _meet_triangles(
-                    s, surface.first_triangle + child, count, x, y, z, dx, dy, dz, best, found
+                best, triangle = _meet_triangles(
+                    s, surface.first_triangle + child, count, x, y, z, dx, dy, dz, best, triangle
                 )
             near, side = far, 1 - side
         if after < 0:
             after, waiting = next_pending(stack, waiting, best)
         if after < 0:
-            return (best, found) if found >= 0 else (math.inf, found)
+            return (best, triangle) if triangle >= 0 else (math.inf, triangle)
         at = after
 
 

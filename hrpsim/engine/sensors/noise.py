@@ -88,7 +88,7 @@ class SensorNoise:
         self._world, self._robot, self._name = world, robot, name
         self._kind = kind
         self._levels = levels
-        self._own = [np.array(one) if len(one) else np.zeros(6) for one in own]
+        self._own = [np.array(values) if len(values) else np.zeros(6) for values in own]
         self._version = -1
         self._refresh()
 

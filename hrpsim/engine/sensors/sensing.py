@@ -93,11 +93,11 @@ def sense(
         if sensor.body < 0:
             _read_at_rest(gravity, sensor)
             continue
-        here = kinematics[sensor.body]
-        R = here.R
-        x, y, z = placed_point(R, here.p, sensor.p)
+        link = kinematics[sensor.body]
+        R = link.R
+        x, y, z = placed_point(R, link.p, sensor.p)
         if sensor.quantity == MOTION:
-            _measure_motion(here.v, articulated[sensor.body], x, y, z, sensor.wrench)
+            _measure_motion(link.v, articulated[sensor.body], x, y, z, sensor.wrench)
         else:
             _measure_wrench(articulated[sensor.body], sensor.wrench)
             if sensor.tare:

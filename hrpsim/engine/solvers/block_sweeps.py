@@ -139,12 +139,12 @@ def _add_momentum(masses: Matrix, age: float, last: Vector, guess: Vector, r: Ve
         mass = masses[i // 3, 0 if i % 3 == 0 else 1]
         if mass > 0.0:
             against -= (r[i] - guess[i]) * (r[i] - last[i]) / mass
-    next_age, share = 1.0, 0.0
+    next_age, momentum = 1.0, 0.0
     if against <= 0.0:
         next_age = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
-        share = (age - 1.0) / next_age
+        momentum = (age - 1.0) / next_age
     for i in range(r.shape[0]):
-        by = share * (r[i] - last[i])
+        by = momentum * (r[i] - last[i])
         last[i] = r[i]
         r[i] += by
         guess[i] = r[i]

@@ -217,6 +217,6 @@ def _diagonal(starts: np.ndarray, columns: np.ndarray, blocks: np.ndarray) -> np
     """Return the diagonal blocks (m, 3, 3) of W. A block that W does not contain is 0."""
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     diagonal = np.zeros((len(starts) - 1, 3, 3))
-    here = row == columns
-    diagonal[row[here]] = blocks[here]
+    on_diagonal = row == columns
+    diagonal[row[on_diagonal]] = blocks[on_diagonal]
     return diagonal

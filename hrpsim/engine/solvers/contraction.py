@@ -159,11 +159,11 @@ def _contract(b: int, done: int, heap_size: int, graph: Contraction) -> int:
     if bundle.end_a < 0:
         return heap_size
     e, gone = bundle.end_a, bundle.end_b
-    kept = graph.elements[e]
-    kept.weight -= bundle.size
+    element = graph.elements[e]
+    element.weight -= bundle.size
     if gone != e:
         absorbed = graph.elements[gone]
-        kept.weight += absorbed.weight - bundle.size
+        element.weight += absorbed.weight - bundle.size
         end = last = absorbed.head
         while end >= 0:
             moved = graph.bundles[end >> 1]
@@ -173,10 +173,10 @@ def _contract(b: int, done: int, heap_size: int, graph: Contraction) -> int:
                 moved.end_b = e
             last = end
             end = graph.next_end[end]
-        graph.next_end[last] = kept.head
-        kept.head = absorbed.head
+        graph.next_end[last] = element.head
+        element.head = absorbed.head
     heap_size = _join_parallel(e, heap_size, graph)
-    end = kept.head
+    end = element.head
     while end >= 0:
         touched = graph.bundles[end >> 1]
         touched.cost, touched.touched = _cost_of(touched, graph.elements), done

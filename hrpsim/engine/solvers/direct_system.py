@@ -247,9 +247,9 @@ def _write_diagonal(
                 total += J_b[k] * response[at + place_b + k]
             matrix_out[column.block + r * size + s] = total
             matrix_out[column.block + s * size + r] = total
-        here, row = column.block + s * size + s, rows[first + s]
-        sizes_out[first + s] = matrix_out[here] if _may_release(row) else 0.0
-        matrix_out[here] += _share_of(row, shares) * matrix_out[here] + row.compliance
+        diagonal, row = column.block + s * size + s, rows[first + s]
+        sizes_out[first + s] = matrix_out[diagonal] if _may_release(row) else 0.0
+        matrix_out[diagonal] += _share_of(row, shares) * matrix_out[diagonal] + row.compliance
 
 
 @inlined_kernel

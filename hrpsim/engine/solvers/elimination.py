@@ -135,9 +135,9 @@ def _start_cliques(nodes: Records[GraphNode], node_count: int, elimination: Elim
     """List each tree's nodes by ascending column, and keep a copy of the nodes."""
     head = elimination.head
     for n in range(node_count):
-        node, kept = nodes[n], elimination.nodes[n]
-        kept.first_row, kept.size = node.first_row, node.size
-        kept.tree_a, kept.tree_b = node.tree_a, node.tree_b
+        node, node_copy = nodes[n], elimination.nodes[n]
+        node_copy.first_row, node_copy.size = node.first_row, node.size
+        node_copy.tree_a, node_copy.tree_b = node.tree_a, node.tree_b
         for tree in (node.tree_a, node.tree_b):
             if tree >= 0:
                 head[tree] = -1

@@ -154,11 +154,11 @@ def _write_gram(rows: Records[Row], row_count: int, system: DirectSystem) -> Non
             continue
         first, weight = number * STORED, rows[number].inverse_mass
         for i in range(count):
-            share = weight * columns[first + i]
-            if share != 0.0:
+            weighted = weight * columns[first + i]
+            if weighted != 0.0:
                 for k in range(0, used, LANES):
                     place = i * STORED + k
-                    total = plus_times(load(gram, place), load(columns, first + k), share)
+                    total = plus_times(load(gram, place), load(columns, first + k), weighted)
                     store(gram, place, total)
 
 
@@ -173,9 +173,9 @@ def _factorise_gram(count: int, gram: Vector) -> None:
                 total -= gram[i * STORED + k] * gram[j * STORED + k]
             gram[i * STORED + j] = total  # times D, until the row is complete
         for j in range(i):
-            share = gram[i * STORED + j] * gram[j * STORED + j]
-            pivot -= share * gram[i * STORED + j]
-            gram[i * STORED + j] = share
+            factor = gram[i * STORED + j] * gram[j * STORED + j]
+            pivot -= factor * gram[i * STORED + j]
+            gram[i * STORED + j] = factor
         gram[i * STORED + i] = 1.0 / pivot
 
 

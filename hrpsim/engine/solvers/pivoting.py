@@ -72,15 +72,15 @@ def choose_active(
     for number in range(row_count):
         row = rows[number]
         slides[number] = 0
-        side = 1 if _may_change(row) and _is_off_bounds(row, tolerance, velocity) else 0
+        is_active = 1 if _may_change(row) and _is_off_bounds(row, tolerance, velocity) else 0
         if has_cones and row.kind == CONTACT_ROW:
             if number % 3 == 0:
                 slides[number] = _slid_before(row, rows[number + 1], rows[number + 2])
             else:
                 at_normal = number - number % 3
                 sticks = _may_stick(rows[at_normal]) and not slides[at_normal]
-                side = 1 if sticks and system.active[at_normal] else 0
-        set_side(number, side, system)
+                is_active = 1 if sticks and system.active[at_normal] else 0
+        set_side(number, is_active, system)
 
 
 @inlined_kernel

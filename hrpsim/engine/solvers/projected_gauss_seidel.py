@@ -91,21 +91,21 @@ def add_momentum(
             row = rows[number]
             swept, moved = row.impulse - work[0, number], row.impulse - work[1, number]
             against -= swept * moved * row.inverse_mass
-    next_age, share = 1.0, 0.0
+    next_age, momentum = 1.0, 0.0
     if against <= 0.0:
         next_age = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
-        share = (age - 1.0) / next_age
+        momentum = (age - 1.0) / next_age
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
         normal, x, y = rows[n], rows[n + 1], rows[n + 2]
-        by_n = _carry_on(normal, n, share, work)
-        by_x = _carry_on(x, n + 1, share, work)
-        by_y = _carry_on(y, n + 2, share, work)
-        if share > 0.0:
+        by_n = _carry_on(normal, n, momentum, work)
+        by_x = _carry_on(x, n + 1, momentum, work)
+        by_y = _carry_on(y, n + 2, momentum, work)
+        if momentum > 0.0:
             apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)
     for k in range(island.contact_end, island.end):
-        by = _carry_on(rows[island_rows[k]], island_rows[k], share, work)
-        if share > 0.0:
+        by = _carry_on(rows[island_rows[k]], island_rows[k], momentum, work)
+        if momentum > 0.0:
             apply_impulse(rows[island_rows[k]], by, response, velocity)
     return next_age
 
@@ -332,7 +332,7 @@ def solve_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vecto
         The largest change of a row's velocity [m/s].
     """
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
-    new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
+    new = min(max(_wanted_impulse(normal, along_n), normal.lower), normal.upper)
     change_n = new - normal.impulse
     normal.impulse = new
     along_x += normal.cross * change_n
@@ -377,7 +377,7 @@ def wanted_friction(
     Returns:
         (impulse of row x, impulse of row y) [Ns].
     """
-    new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
+    new_x, new_y = _wanted_impulse(x, along_x), _wanted_impulse(y, along_y)
     law, bound = normal.friction_model, friction_bound(normal)
     if bounds_each_axis(law):
         stopped, _ = project_friction(law, bound, new_x, new_y)
@@ -396,10 +396,10 @@ def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
 
 
 @inlined_kernel
-def _wanted(row: Row, along: float) -> float:
+def _wanted_impulse(row: Row, along: float) -> float:
     """Return `wanted_impulse` of a contact's row whose velocity is `along` [m/s]."""
-    held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
-    return held - row.mass * along
+    impulse_at_rest = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
+    return impulse_at_rest - row.mass * along
 
 
 @inner_kernel
@@ -425,7 +425,7 @@ def solve_bounded(
         sweep_limit: largest number of sweeps.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
     """
-    asked = 0.0
+    largest_target = 0.0
     for sweep in range(sweep_limit):
         change = 0.0
         for k in range(island.first, island.end):
@@ -434,6 +434,6 @@ def solve_bounded(
                 row = rows[number]
                 if row.lower < row.upper:
                     change = max(change, solve_bounded_row(row, response, velocity))
-                    asked = max(asked, abs(row.target))
-        if change <= tolerance or (sweep >= FEW_SWEEPS and change <= _ENOUGH * asked):
+                    largest_target = max(largest_target, abs(row.target))
+        if change <= tolerance or (sweep >= FEW_SWEEPS and change <= _ENOUGH * largest_target):
             break

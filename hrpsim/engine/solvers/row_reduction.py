@@ -42,14 +42,14 @@ def reduce_row(
         c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
         c3, c4, c5 = blocks[at + 3], blocks[at + 4], blocks[at + 5]
         for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
+            factor = blocks[shares + m * stride] * inverse[first + m]
             u = source + m * width + r
-            c0 -= share * blocks[u]
-            c1 -= share * blocks[u + 1]
-            c2 -= share * blocks[u + 2]
-            c3 -= share * blocks[u + 3]
-            c4 -= share * blocks[u + 4]
-            c5 -= share * blocks[u + 5]
+            c0 -= factor * blocks[u]
+            c1 -= factor * blocks[u + 1]
+            c2 -= factor * blocks[u + 2]
+            c3 -= factor * blocks[u + 3]
+            c4 -= factor * blocks[u + 4]
+            c5 -= factor * blocks[u + 5]
         blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
         blocks[at + 3], blocks[at + 4], blocks[at + 5] = c3, c4, c5
         r += 6
@@ -58,13 +58,13 @@ def reduce_row(
         c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
         c3, c4 = blocks[at + 3], blocks[at + 4]
         for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
+            factor = blocks[shares + m * stride] * inverse[first + m]
             u = source + m * width + r
-            c0 -= share * blocks[u]
-            c1 -= share * blocks[u + 1]
-            c2 -= share * blocks[u + 2]
-            c3 -= share * blocks[u + 3]
-            c4 -= share * blocks[u + 4]
+            c0 -= factor * blocks[u]
+            c1 -= factor * blocks[u + 1]
+            c2 -= factor * blocks[u + 2]
+            c3 -= factor * blocks[u + 3]
+            c4 -= factor * blocks[u + 4]
         blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
         blocks[at + 3], blocks[at + 4] = c3, c4
         r += 5
@@ -72,17 +72,17 @@ def reduce_row(
         at = row + r
         c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
         for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
+            factor = blocks[shares + m * stride] * inverse[first + m]
             u = source + m * width + r
-            c0 -= share * blocks[u]
-            c1 -= share * blocks[u + 1]
-            c2 -= share * blocks[u + 2]
+            c0 -= factor * blocks[u]
+            c1 -= factor * blocks[u + 1]
+            c2 -= factor * blocks[u + 2]
         blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
         r += 3
     while r < width:
         c0 = blocks[row + r]
         for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
-            c0 -= share * blocks[source + m * width + r]
+            factor = blocks[shares + m * stride] * inverse[first + m]
+            c0 -= factor * blocks[source + m * width + r]
         blocks[row + r] = c0
         r += 1

@@ -170,15 +170,15 @@ def sum_eight(typing_context, a):
     """Return the sum of the eight numbers of `a`, by adding halves, then quarters."""
 
     def generate(context, builder, signature, arguments):
-        rest, count = arguments[0], LANES
+        vector, count = arguments[0], LANES
         while count > 1:
             count //= 2
             halves = [
-                _shuffled(builder, rest, rest, list(range(first, first + count)))
+                _shuffled(builder, vector, vector, list(range(first, first + count)))
                 for first in (0, count)
             ]
-            rest = builder.fadd(*halves)
-        return builder.extract_element(rest, ir.Constant(ir.IntType(32), 0))
+            vector = builder.fadd(*halves)
+        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
     return types.float64(_lanes), generate
 
@@ -240,7 +240,7 @@ def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
 
 def _alternate(odd):
     """Return the mask that takes the even or the odd lanes of two vectors alternately."""
-    return [lane + side for lane in range(odd, LANES, 2) for side in (0, LANES)]
+    return [lane + offset for lane in range(odd, LANES, 2) for offset in (0, LANES)]
 
 
 def _shuffled(builder, a, b, mask):

@@ -35,8 +35,8 @@ def sine_cosine(angle: float) -> tuple[float, float]:
     cosine = 2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * cosine)
     cosine = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * cosine)
     half = 0.5 * z
-    rest = 1.0 - half
-    cosine = rest + (((1.0 - rest) - half) + z * z * cosine)
+    leading_terms = 1.0 - half
+    cosine = leading_terms + (((1.0 - leading_terms) - half) + z * z * cosine)
     quarter = int(turns) & 3
     if quarter & 1:
         sine, cosine = cosine, -sine

@@ -213,8 +213,9 @@ def stage_acceleration(s: Scene, part: float) -> int:
     hold_velocity_limits(s)
     external_forces(kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
     for i in range(s.forest.bodies.shape[0]):
-        before, now = s.rk4.held[i].p, kinematics[i].p
-        x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
+        start_position, position = s.rk4.held[i].p, kinematics[i].p
+        x, y = position[0] - start_position[0], position[1] - start_position[1]
+        z = position[2] - start_position[2]
         f, external = s.rk4.held[i].wrench, s.articulated[i].external
         change = s.rk4.held[i].change[round(2.0 * part)]
         fx, fy, fz = f[3] + change[3], f[4] + change[4], f[5] + change[5]

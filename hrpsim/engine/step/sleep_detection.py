@@ -211,11 +211,11 @@ def _choose_sleepers(settings: Settings, trees: Records[IslandTree], rests: Reco
     Returns:
         Whether any body falls asleep.
     """
-    wanted = settings.rest_steps
+    required_steps = settings.rest_steps
     for i in range(trees.shape[0]):
         rest, of_island = rests[i], rests[representative_of(trees, i)]
         of_island.grounded = of_island.grounded or rest.grounded
-        if not rest.may_sleep or rest.rest_steps < wanted:
+        if not rest.may_sleep or rest.rest_steps < required_steps:
             of_island.keeps_awake = 1
     result = False
     for i in range(trees.shape[0]):

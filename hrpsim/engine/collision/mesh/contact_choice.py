@@ -82,7 +82,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
     slopes take precedence, because small slopes occur in most steps. In a small cluster all
     touching contacts are chosen, except contacts that lie between others.
     """
-    extent = _lay_out(m, candidates, seed, cluster)
+    radius = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
     motion_x, motion_y = _slope_of_motion(m, candidates[seed])
     away = candidates[seed].gap + _NEAR
@@ -96,7 +96,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
         if ring >= 0 and not _may_change(m, candidates[seed].gap, steepness):
             continue
         slack = _OPEN * max(candidates[seed].gap, 0.0) if ring >= 0 else 0.0
-        steady = slack + _EQUAL + _ALIKE * steepness * extent
+        steady = slack + _EQUAL + _ALIKE * steepness * radius
         alike = slack + _EQUAL + steepness * m.rim
         is_spanned = ring == _RINGS - 1 and _count_due(m) >= _SPANNING
         coarse = _COARSE * steepness if is_spanned else 0.0
@@ -196,8 +196,8 @@ def _choose_touching(m: SolidPair, away: float) -> None:
         if m.gap[index] <= away and not _is_chosen(m, index):
             free = _find_room(m, away)
             if free >= 0:
-                one = m.chosen[free]
-                one.index, one.load, one.needed = index, -1.0, 1
+                choice = m.chosen[free]
+                choice.index, choice.load, choice.needed = index, -1.0, 1
 
 
 @inlined_kernel
@@ -222,9 +222,9 @@ def _is_chosen(m: SolidPair, index: int) -> bool:
 def _keep_chosen(m: SolidPair, candidates: Records[Candidate], away: float) -> None:
     """Mark the chosen contacts that serve a slope, bear load or have a gap up to `away` [m]."""
     for k in range(m.chosen_count):
-        one = m.chosen[k]
-        if one.needed or one.load > 0.0 or m.gap[one.index] <= away:
-            candidates[m.member[one.index]].kept = 1
+        choice = m.chosen[k]
+        if choice.needed or choice.load > 0.0 or m.gap[choice.index] <= away:
+            candidates[m.member[choice.index]].kept = 1
 
 
 @inner_kernel
@@ -251,20 +251,20 @@ def _lay_out(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: I
     v[1] = n[2] * u[0] - n[0] * u[2]
     v[2] = n[0] * u[1] - n[1] * u[0]
     m.size = 0
-    extent = 0.0
+    radius_squared = 0.0
     for k in range(m.count):
-        found = candidates[k]
-        if found.cluster != cluster:
+        candidate = candidates[k]
+        if candidate.cluster != cluster:
             continue
-        found.kept = 0
-        p = found.point
+        candidate.kept = 0
+        p = candidate.point
         x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
-        m.member[m.size], m.gap[m.size] = k, found.gap
+        m.member[m.size], m.gap[m.size] = k, candidate.gap
         m.x[m.size] = u[0] * x + u[1] * y + u[2] * z
         m.y[m.size] = v[0] * x + v[1] * y + v[2] * z
-        extent = max(extent, m.x[m.size] ** 2 + m.y[m.size] ** 2)
+        radius_squared = max(radius_squared, m.x[m.size] ** 2 + m.y[m.size] ** 2)
         m.size += 1
-    return math.sqrt(extent)
+    return math.sqrt(radius_squared)
 
 
 @inner_kernel
@@ -277,8 +277,8 @@ def _remember(m: SolidPair, candidates: Records[Candidate]) -> None:
                 continue
             for index in range(m.size):
                 if candidates[m.member[index]].feature == m.memory_feature[j]:
-                    one = m.chosen[m.chosen_count]
-                    one.index, one.load, one.needed = index, m.memory_load[j], 0
+                    choice = m.chosen[m.chosen_count]
+                    choice.index, choice.load, choice.needed = index, m.memory_load[j], 0
                     m.chosen_count += 1
                     break
 
@@ -361,9 +361,9 @@ def _furthest_without_load(m: SolidPair, away: float) -> int:
     """
     worst, largest = _NONE, away
     for k in range(m.chosen_count):
-        one = m.chosen[k]
-        if not one.needed and one.load <= 0.0 and m.gap[one.index] > largest:
-            worst, largest = k, m.gap[one.index]
+        choice = m.chosen[k]
+        if not choice.needed and choice.load <= 0.0 and m.gap[choice.index] > largest:
+            worst, largest = k, m.gap[choice.index]
     return worst
 
 
@@ -383,7 +383,7 @@ def _find_room(m: SolidPair, away: float) -> int:
         return worst
     least = math.inf
     for k in range(m.chosen_count):
-        one = m.chosen[k]
-        if not one.needed and one.load < least:
-            worst, least = k, one.load
+        choice = m.chosen[k]
+        if not choice.needed and choice.load < least:
+            worst, least = k, choice.load
     return worst

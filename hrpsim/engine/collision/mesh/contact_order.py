@@ -38,7 +38,7 @@ def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
     deepest, gap = deepest_contact(m, candidates)
     if m.cap == ANY_NORMAL or deepest < 0:
         return
-    n, o, kept = candidates[deepest].normal, candidates[deepest].point, 0
+    n, o, remaining = candidates[deepest].normal, candidates[deepest].point, 0
     nx, ny, nz, ox, oy, oz = n[0], n[1], n[2], o[0], o[1], o[2]
     for k in range(m.count):
         p = candidates[k].point
@@ -46,10 +46,10 @@ def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
         along = x * nx + y * ny + z * nz
         beside = math.sqrt(max(x * x + y * y + z * z - along * along, 0.0))
         if candidates[k].how < 0 or candidates[k].gap <= gap + RIMS * m.rim + m.lean * beside:
-            if kept < k:
-                candidates[kept] = candidates[k]
-            kept += 1
-    m.count = kept
+            if remaining < k:
+                candidates[remaining] = candidates[k]
+            remaining += 1
+    m.count = remaining
 
 
 @inner_kernel
@@ -88,15 +88,15 @@ def _comes_before(first: Candidate, second: Candidate) -> bool:
 @inner_kernel
 def remember_normal(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Cache the normal and position of the deepest contact of two convex solids as their axis."""
-    kept = m.separation
-    if not kept.known:
+    separation = m.separation
+    if not separation.known:
         return
     deepest, _ = deepest_contact(m, candidates)
-    kept.touches = 1 if deepest >= 0 else 0
+    separation.touches = 1 if deepest >= 0 else 0
     if deepest >= 0:
         n, p, origin = candidates[deepest].normal, candidates[deepest].point, m.world_p[0]
         x, y, z = transposed_times(m.world_R[0], n[0], n[1], n[2])
-        kept.axis[0], kept.axis[1], kept.axis[2] = x, y, z
+        separation.axis[0], separation.axis[1], separation.axis[2] = x, y, z
         x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
         x, y, z = transposed_times(m.world_R[0], x, y, z)
-        kept.place[0], kept.place[1], kept.place[2] = x, y, z
+        separation.place[0], separation.place[1], separation.place[2] = x, y, z

@@ -121,9 +121,9 @@ def _deepest_left(m: SolidPair, candidates: Records[Candidate]) -> int:
     """Return the deepest candidate that is in no cluster yet, or -1."""
     deepest, least = TAKEN_OUT, math.inf
     for k in range(m.count):
-        found = candidates[k]
-        if found.how >= 0 and found.cluster < 0 and found.gap < least - _EQUALLY_DEEP:
-            deepest, least = k, found.gap
+        candidate = candidates[k]
+        if candidate.how >= 0 and candidate.cluster < 0 and candidate.gap < least - _EQUALLY_DEEP:
+            deepest, least = k, candidate.gap
     return deepest
 
 
@@ -132,10 +132,10 @@ def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: In
     """Put contacts with normals similar to `seed` into a cluster. Return the number of contacts."""
     size = 0
     for k in range(m.count):
-        found = candidates[k]
-        is_left = found.how >= 0 and found.cluster < 0
-        if is_left and cosine_of_normals(found, candidates[seed]) > LIKE:
-            found.cluster, found.kept = cluster, 1
+        candidate = candidates[k]
+        is_left = candidate.how >= 0 and candidate.cluster < 0
+        if is_left and cosine_of_normals(candidate, candidates[seed]) > LIKE:
+            candidate.cluster, candidate.kept = cluster, 1
             size += 1
     return size
 
@@ -145,13 +145,13 @@ def _narrow(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: In
     """Restrict a cluster to contacts with the normal of `seed`. Return the number of contacts."""
     size = 0
     for k in range(m.count):
-        found = candidates[k]
-        if found.cluster != cluster:
+        candidate = candidates[k]
+        if candidate.cluster != cluster:
             continue
-        if cosine_of_normals(found, candidates[seed]) > _SAME:
+        if cosine_of_normals(candidate, candidates[seed]) > _SAME:
             size += 1
         else:
-            found.cluster, found.kept = _NONE, 0
+            candidate.cluster, candidate.kept = _NONE, 0
     return size
 
 
@@ -177,9 +177,9 @@ def reduce_candidates(
             count = _write(candidates[seed], count, out)
             candidates[seed].kept = 0
         for k in range(m.count):
-            found = candidates[k]
-            if found.cluster == cluster and found.kept and count < MAX_MESH_POINTS:
-                count = _write(found, count, out)
+            candidate = candidates[k]
+            if candidate.cluster == cluster and candidate.kept and count < MAX_MESH_POINTS:
+                count = _write(candidate, count, out)
         cluster += 1
     return count
 

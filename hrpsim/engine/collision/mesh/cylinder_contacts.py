@@ -343,11 +343,11 @@ def _meet_side(
     _meet_round_edge(polyhedra, m, candidates, side, _AXIS, number)
     m.rounding[side] = 0.0
     if m.count > count:
-        found, R, p = candidates[count], m.world_R[1 - side], m.world_p[1 - side]
+        candidate, R, p = candidates[count], m.world_R[1 - side], m.world_p[1 - side]
         along = 0.0
         for i in range(3):
-            along += R[i, 2] * (found.point[i] - p[i])
-        if half - abs(along) < -found.gap:
+            along += R[i, 2] * (candidate.point[i] - p[i])
+        if half - abs(along) < -candidate.gap:
             m.count = count
 
 
@@ -455,9 +455,9 @@ def _begin(
             return 0.0, 0.0
         along = -(x * dx + y * dy) / squared
         px, py = x + along * dx, y + along * dy
-        rest = radius * radius - px * px - py * py
-        if rest > 0.0:
-            along = math.sqrt(rest / squared)
+        half_chord_squared = radius * radius - px * px - py * py
+        if half_chord_squared > 0.0:
+            along = math.sqrt(half_chord_squared / squared)
             along = along if way else -along
             px, py = px + along * dx, py + along * dy
         elif way:

@@ -123,9 +123,9 @@ def witness_of_penetration(polyhedra: Polyhedra, m: SolidPair) -> tuple[float, f
     x = y = z = 0.0
     for k in range(3):
         weight = weight_u if k == 0 else (weight_v if k == 1 else weight_w)
-        share = weight / total if total > 0.0 else 1.0 / 3.0
+        fraction = weight / total if total > 0.0 else 1.0 / 3.0
         p = polytope.point[polytope.nearest[k]]
-        x, y, z = x + share * p[0], y + share * p[1], z + share * p[2]
+        x, y, z = x + fraction * p[0], y + fraction * p[1], z + fraction * p[2]
     # Between points of a round surface the mean is a little inside.
     R, t, n = m.R[0], m.t[0], polytope.out
     nx, ny, nz = transposed_times(R, n[0], n[1], n[2])
@@ -321,7 +321,7 @@ def _take_in_last_corner(polytope: Polytope) -> bool:
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0
-    kept = 0
+    remaining = 0
     for f in range(polytope.facet_count):
         n = polytope.normal[f]
         if n[0] * p[0] + n[1] * p[1] + n[2] * p[2] > polytope.height[f] + in_plane:
@@ -329,13 +329,13 @@ def _take_in_last_corner(polytope: Polytope) -> bool:
                 _count_edge(polytope, polytope.facet[f, k], polytope.facet[f, (k + 1) % 3])
             continue
         for r in range(3):
-            polytope.facet[kept, r] = polytope.facet[f, r]
-            polytope.normal[kept, r] = n[r]
-        polytope.height[kept] = polytope.height[f]
-        kept += 1
-    if polytope.rim_count == 0 or kept + polytope.rim_count > FACET_COUNT:
+            polytope.facet[remaining, r] = polytope.facet[f, r]
+            polytope.normal[remaining, r] = n[r]
+        polytope.height[remaining] = polytope.height[f]
+        remaining += 1
+    if polytope.rim_count == 0 or remaining + polytope.rim_count > FACET_COUNT:
         return False
-    polytope.facet_count = kept
+    polytope.facet_count = remaining
     for k in range(polytope.rim_count):
         _add_facet(polytope, polytope.rim[k, 0], polytope.rim[k, 1], last)
     return True

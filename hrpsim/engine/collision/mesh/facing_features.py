@@ -299,12 +299,12 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             if triangle.owned & (1 << k):
                 if own.vertex_count == VERTEX_ROOM:
                     return False
-                found = own.vertices[own.vertex_count]
-                found.vertex = triangle.vertices[k]
+                listed_vertex = own.vertices[own.vertex_count]
+                listed_vertex.vertex = triangle.vertices[k]
                 for r in range(3):
-                    p = polyhedra.vertices[found.vertex].position
-                    found.place[r] = place_in_axes(own, p, r)
-                if is_in_box(found.place, other, reach):
+                    p = polyhedra.vertices[listed_vertex.vertex].position
+                    listed_vertex.place[r] = place_in_axes(own, p, r)
+                if is_in_box(listed_vertex.place, other, reach):
                     own.vertex_count += 1
     bound_blocks(own.faces, own.face_count, own.face_blocks)
     bound_blocks(own.edges, own.edge_count, own.edge_blocks)
@@ -335,9 +335,9 @@ def block_count(count: int) -> int:
 @inner_kernel
 def list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing) -> None:
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
-    face, found = polyhedra.triangles[number], own.faces[own.face_count]
-    found.triangle = number
-    low, high, is_flat = found.low, found.high, False
+    face, listed_face = polyhedra.triangles[number], own.faces[own.face_count]
+    listed_face.triangle = number
+    low, high, is_flat = listed_face.low, listed_face.high, False
     low[:], high[:] = math.inf, -math.inf
     nx, ny = turned_to_axes(own, face.normal, 0), turned_to_axes(own, face.normal, 1)
     for k in range(3):
@@ -354,7 +354,7 @@ def list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, othe
         up, down = farthest * normal, -m.deepest * normal
         low[r] += min(up, down) - m.aside
         high[r] += max(up, down) + m.aside
-    if boxes_meet(found, other, 0.0):
+    if boxes_meet(listed_face, other, 0.0):
         own.face_count += 1
 
 
@@ -363,22 +363,23 @@ def list_edge(
     polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing, reach: float
 ) -> None:
     """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
-    edge, found = polyhedra.edges[number], own.edges[own.edge_count]
-    found.edge = number
+    edge, listed_edge = polyhedra.edges[number], own.edges[own.edge_count]
+    listed_edge.edge = number
     for r in range(3):
         start = place_in_axes(own, edge.start, r)
-        found.direction[r] = turned_to_axes(own, edge.direction, r)
-        end = start + edge.length * found.direction[r]
-        found.low[r], found.high[r] = min(start, end), max(start, end)
-    if not boxes_meet(found, other, reach):
+        listed_edge.direction[r] = turned_to_axes(own, edge.direction, r)
+        end = start + edge.length * listed_edge.direction[r]
+        listed_edge.low[r], listed_edge.high[r] = min(start, end), max(start, end)
+    if not boxes_meet(listed_edge, other, reach):
         return
     x, y = place_in_axes(own, edge.start, 0), place_in_axes(own, edge.start, 1)
-    end_x, end_y = x + edge.length * found.direction[0], y + edge.length * found.direction[1]
+    end_x = x + edge.length * listed_edge.direction[0]
+    end_y = y + edge.length * listed_edge.direction[1]
     is_flat = False
     for k in range(2):
         for r in range(3):
-            found.normals[k, r] = turned_to_axes(own, edge.normals[k], r)
-        nx, ny = found.normals[k, 0], found.normals[k, 1]
+            listed_edge.normals[k, r] = turned_to_axes(own, edge.normals[k], r)
+        nx, ny = listed_edge.normals[k, 0], listed_edge.normals[k, 1]
         is_flat |= rises_little(m, nx, ny, x, y) or rises_little(m, nx, ny, end_x, end_y)
     if is_flat:
         own.edge_count += 1

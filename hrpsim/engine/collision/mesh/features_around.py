@@ -177,12 +177,12 @@ def _list_vertices(
             continue
         if own.vertex_count == VERTEX_ROOM:
             return False
-        found = own.vertices[own.vertex_count]
+        listed_vertex = own.vertices[own.vertex_count]
         for r in range(3):
-            found.place[r] = place_in_axes(own, vertex.position, r)
-        if not rises_little(m, nx, ny, found.place[0], found.place[1]):
+            listed_vertex.place[r] = place_in_axes(own, vertex.position, r)
+        if not rises_little(m, nx, ny, listed_vertex.place[0], listed_vertex.place[1]):
             continue
-        if is_in_box(found.place, other, reach) and _is_new(m, 2 * face.vertices[k] + 1):
-            found.vertex = face.vertices[k]
+        if is_in_box(listed_vertex.place, other, reach) and _is_new(m, 2 * face.vertices[k] + 1):
+            listed_vertex.vertex = face.vertices[k]
             own.vertex_count += 1
     return True

@@ -257,11 +257,11 @@ def take_out_hidden(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
     like = ON_FACE if is_round else LIKE
     patch = m.sink == 0.0 and _find_patch(m, candidates, like)
     for k in range(m.count):
-        found = candidates[k]
-        if patch and cosine_of_normals(found, candidates[0]) > like:
+        candidate = candidates[k]
+        if patch and cosine_of_normals(candidate, candidates[0]) > like:
             continue
-        if _is_hidden(polyhedra, m, candidates, found, tolerance):
-            found.how = ~found.how
+        if _is_hidden(polyhedra, m, candidates, candidate, tolerance):
+            candidate.how = ~candidate.how
 
 
 @inner_kernel

@@ -201,14 +201,16 @@ def _clears_plane(polyhedra: Polyhedra, m: SolidPair, side: int, near: float) ->
 
     The search for the lowest vertex starts from the lowest vertex of the last step.
     """
-    kept, solid, R = m.separation, polyhedra.solids[m.solid[side]], m.R[side]
+    separation, solid, R = m.separation, polyhedra.solids[m.solid[side]], m.R[side]
     if not solid.is_convex:
-        kept.known = 0
+        separation.known = 0
         return False
-    if not kept.known:
-        kept.known, kept.vertex[side] = 1, polyhedra.triangles[solid.first_triangle].vertices[0]
-    kept.vertex[side] = climb(polyhedra, kept.vertex[side], -R[2, 0], -R[2, 1], -R[2, 2])
-    _, _, z = point_in_other(m, side, polyhedra.vertices[kept.vertex[side]].position)
+    if not separation.known:
+        separation.known = 1
+        separation.vertex[side] = polyhedra.triangles[solid.first_triangle].vertices[0]
+    lowest = climb(polyhedra, separation.vertex[side], -R[2, 0], -R[2, 1], -R[2, 2])
+    separation.vertex[side] = lowest
+    _, _, z = point_in_other(m, side, polyhedra.vertices[lowest].position)
     return z > near
 
 

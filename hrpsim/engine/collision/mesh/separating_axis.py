@@ -76,19 +76,19 @@ def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     a separating axis, and m.apart has the distance along this axis [m]. A cylinder is replaced by a
     prism, whose error is a fraction of the radius.
     """
-    a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
+    a, b, separation = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
-        kept.known = 0
+        separation.known = 0
         return False
-    if not kept.known:
+    if not separation.known:
         _begin(polyhedra, m, a, b)
-    x, y, z = kept.axis[0], kept.axis[1], kept.axis[2]
+    x, y, z = separation.axis[0], separation.axis[1], separation.axis[2]
     m.margin, m.apart = _margin_along(m, a, b, x, y, z), _extend(polyhedra, m, x, y, z)
     if m.apart > m.margin:
-        kept.touches = 0
-    elif kept.touches or not _search(polyhedra, m, a, b):
+        separation.touches = 0
+    elif separation.touches or not _search(polyhedra, m, a, b):
         return False
-    kept.clear = m.apart
+    separation.clear = m.apart
     return True
 
 
@@ -107,30 +107,30 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
     - m.rise, m.spread: largest height of features over the lowest point of their solid, and its
       increase with the distance from the contact of the last step (dense solids).
     """
-    a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
+    a, b, separation = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     is_round = a.cylinder_radius + b.cylinder_radius > 0.0
     dense = min(a.triangle_count, b.triangle_count) > _DENSE and not is_round
-    n = kept.axis
-    if dense and not kept.touches:
+    n = separation.axis
+    if dense and not separation.touches:
         _take_shortest_way_out(polyhedra, m, a, b)
     x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
     m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
-    if not kept.touches:  # after a search, the ends are of another axis
+    if not separation.touches:  # after a search, the ends are of another axis
         _extend(polyhedra, m, n[0], n[1], n[2])
     overlap = max(-m.apart, 0.0)
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
     m.deepest = overlap + RIMS * m.rim
     m.aside = RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
     m.rise = math.inf
-    if kept.touches:
+    if separation.touches:
         _limit_to_nearest(polyhedra, m, a, b)
     if dense:
         m.lean = _LEAST_LEAN + m.turn
         m.cap = _CAP + m.lean
         m.spread = _SPREAD * m.lean
-        if kept.touches:
+        if separation.touches:
             m.rise = _gap_at_place(polyhedra, m, a, b) - m.apart + m.aside
-    p = polyhedra.vertices[kept.vertex[1]].position
+    p = polyhedra.vertices[separation.vertex[1]].position
     m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
     m.margin += overlap + RIMS * m.rim
 
@@ -231,20 +231,21 @@ def _middle(solid: Solid) -> tuple[float, float, float, float]:
 @inlined_kernel
 def _begin(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     """Initialise the axis with the line between the centres of both solids."""
-    kept, R, t = m.separation, m.R[0], m.t[0]
-    kept.known, kept.touches = 1, 0
-    kept.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
-    kept.vertex[1] = polyhedra.triangles[b.first_triangle].vertices[0]
-    kept.entered[0], kept.entered[1] = a.first_triangle, b.first_triangle
+    separation, R, t = m.separation, m.R[0], m.t[0]
+    separation.known, separation.touches = 1, 0
+    separation.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
+    separation.vertex[1] = polyhedra.triangles[b.first_triangle].vertices[0]
+    separation.entered[0], separation.entered[1] = a.first_triangle, b.first_triangle
     x, y, z, _ = _middle(a)
     x, y, z = matrix_times(R, x, y, z)
     cx, cy, cz, _ = _middle(b)
     x, y, z = x - cx + t[0], y - cy + t[1], z - cz + t[2]
     length = math.sqrt(x * x + y * y + z * z)
+    axis = separation.axis
     if length > 0.0:
-        kept.axis[0], kept.axis[1], kept.axis[2] = x / length, y / length, z / length
+        axis[0], axis[1], axis[2] = x / length, y / length, z / length
     else:
-        kept.axis[0], kept.axis[1], kept.axis[2] = 1.0, 0.0, 0.0
+        axis[0], axis[1], axis[2] = 1.0, 0.0, 0.0
 
 
 @inner_kernel
@@ -253,12 +254,12 @@ def _extend(polyhedra: Polyhedra, m: SolidPair, x: float, y: float, z: float) ->
 
     The point of their difference becomes the first point of m.simplex.
     """
-    kept, R, t = m.separation, m.R[0], m.t[0]
+    separation, R, t = m.separation, m.R[0], m.t[0]
     ax, ay, az = transposed_times(R, x, y, z)
-    kept.vertex[0] = climb(polyhedra, kept.vertex[0], -ax, -ay, -az)
-    kept.vertex[1] = climb(polyhedra, kept.vertex[1], x, y, z)
-    p = polyhedra.vertices[kept.vertex[0]].position
-    q = polyhedra.vertices[kept.vertex[1]].position
+    separation.vertex[0] = climb(polyhedra, separation.vertex[0], -ax, -ay, -az)
+    separation.vertex[1] = climb(polyhedra, separation.vertex[1], x, y, z)
+    p = polyhedra.vertices[separation.vertex[0]].position
+    q = polyhedra.vertices[separation.vertex[1]].position
     px, py, pz = matrix_times(R, p[0], p[1], p[2])
     px, py, pz = px + t[0], py + t[1], pz + t[2]
     px, py, pz = px - q[0], py - q[1], pz - q[2]
@@ -275,7 +276,7 @@ def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
     Returns:
         Whether the solids stay apart along the axis found.
     """
-    kept, W = m.separation, m.simplex
+    separation, W = m.separation, m.simplex
     x, y, z = W[0, 0], W[0, 1], W[0, 2]
     squared, count = x * x + y * y + z * z, 1
     least = m.calm + m.rounding[0] + m.rounding[1]
@@ -289,7 +290,7 @@ def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
         apart = _extend(polyhedra, m, nx, ny, nz)
         if apart > m.apart:
             m.apart, m.margin = apart, _margin_along(m, a, b, nx, ny, nz)
-            kept.axis[0], kept.axis[1], kept.axis[2] = nx, ny, nz
+            separation.axis[0], separation.axis[1], separation.axis[2] = nx, ny, nz
             if apart > m.margin:
                 return True
         # `_extend` put the new point first: move the new point last, and restore the first point

@@ -351,21 +351,21 @@ def add_candidate(
             return
     else:
         m.count += 1
-    found = candidates[index]
-    found.how, found.triangle, found.gap = how, triangle, gap
+    candidate = candidates[index]
+    candidate.how, candidate.triangle, candidate.gap = how, triangle, gap
     back = m.rounding[side] + 0.5 * gap
     x, y, z = x - back * nx, y - back * ny, z - back * nz
     R, p = m.world_R[side], m.world_p[side]
     sign = 1.0 if side == 0 else -1.0
     for i in range(3):
-        found.point[i] = p[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z
-        found.normal[i] = sign * (R[i, 0] * nx + R[i, 1] * ny + R[i, 2] * nz)
+        candidate.point[i] = p[i] + R[i, 0] * x + R[i, 1] * y + R[i, 2] * z
+        candidate.normal[i] = sign * (R[i, 0] * nx + R[i, 1] * ny + R[i, 2] * nz)
     if side == 0:
-        found.code_a, found.code_b = own_code, other_code
+        candidate.code_a, candidate.code_b = own_code, other_code
     else:
-        found.code_a, found.code_b = other_code, own_code
-    found.feature = found.code_a * SOLID_CODES + found.code_b
-    found.cluster, found.kept = -1, 0
+        candidate.code_a, candidate.code_b = other_code, own_code
+    candidate.feature = candidate.code_a * SOLID_CODES + candidate.code_b
+    candidate.cluster, candidate.kept = -1, 0
 
 
 @inner_kernel

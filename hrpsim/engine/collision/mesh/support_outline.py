@@ -113,11 +113,11 @@ def _list_point(
     own = m.facing[side]
     if own.vertex_count == VERTEX_ROOM:
         return
-    found = own.vertices[own.vertex_count]
+    listed_point = own.vertices[own.vertex_count]
     for r in range(3):
-        found.place[r] = own.t[r] + own.R[r, 0] * x + own.R[r, 1] * y + own.R[r, 2] * z
-    if (found.place[2] if side == 0 else -found.place[2]) <= bound:
-        found.vertex = number
+        listed_point.place[r] = own.t[r] + own.R[r, 0] * x + own.R[r, 1] * y + own.R[r, 2] * z
+    if (listed_point.place[2] if side == 0 else -listed_point.place[2]) <= bound:
+        listed_point.vertex = number
         own.vertex_count += 1
 
 
@@ -152,20 +152,20 @@ def _wrap(own: Facing) -> None:
         p, q = own.vertices[j].place, own.vertices[0].place
         if p[0] < q[0] or (p[0] == q[0] and p[1] < q[1]):
             _exchange(own, _FIRST, j)
-    kept = 1
-    while kept < count:
-        last = own.vertices[kept - 1].place
-        following = kept if kept == 1 else 0
-        for j in range(kept, count):
+    corner_count = 1
+    while corner_count < count:
+        last = own.vertices[corner_count - 1].place
+        following = corner_count if corner_count == 1 else 0
+        for j in range(corner_count, count):
             q, s = own.vertices[following].place, own.vertices[j].place
             area = _area(last, q, s)
             if area < 0.0 or (area == 0.0 and _squared(last, s) > _squared(last, q)):
                 following = j
         if following == 0:
             break
-        _exchange(own, kept, following)
-        kept += 1
-    own.vertex_count = kept
+        _exchange(own, corner_count, following)
+        corner_count += 1
+    own.vertex_count = corner_count
 
 
 @inner_kernel

@@ -128,7 +128,7 @@ def _comes_down_on(
 
 
 @inner_kernel
-def _share_inward(
+def _fraction_inward(
     polyhedra: Polyhedra, face: Triangle, cx: float, cy: float, cz: float, rim: float
 ) -> float:
     """Return the fraction of the way to a triangle's centroid c that leads three rims inside."""
@@ -164,11 +164,11 @@ def _has_come_in(
     for k in range(3):
         p = polyhedra.vertices[face.vertices[k]].position
         cx, cy, cz = cx + p[0] / 3.0, cy + p[1] / 3.0, cz + p[2] / 3.0
-    share = _share_inward(polyhedra, face, cx, cy, cz, m.rim)
+    fraction = _fraction_inward(polyhedra, face, cx, cy, cz, m.rim)
     n = face.normal
-    ix = x + share * (cx + height * n[0] - x)
-    iy = y + share * (cy + height * n[1] - y)
-    iz = z + share * (cz + height * n[2] - z)
+    ix = x + fraction * (cx + height * n[0] - x)
+    iy = y + fraction * (cy + height * n[1] - y)
+    iz = z + fraction * (cz + height * n[2] - z)
     if not is_inside(polyhedra, m, side, ix, iy, iz, n[0], n[1], n[2], -0.99 * height):
         return False
     if height > -m.near - m.calm:

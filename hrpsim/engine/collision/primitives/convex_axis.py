@@ -100,21 +100,21 @@ def _nearest_direction(
         squared = nearer
         vx = vy = vz = 0.0
         ax = ay = az = 0.0
-        kept = NO_POINTS
+        vertex_count = NO_POINTS
         for k in range(count + 1):
             weight = weight_of(k, (w0, w1, w2, w3))
             if weight > 0.0:
                 for column in range(3):
-                    scratch[kept, column] = scratch[k, column]
-                    scratch[4 + kept, column] = scratch[4 + k, column]
-                vx += weight * scratch[kept, 0]
-                vy += weight * scratch[kept, 1]
-                vz += weight * scratch[kept, 2]
-                ax += weight * scratch[4 + kept, 0]
-                ay += weight * scratch[4 + kept, 1]
-                az += weight * scratch[4 + kept, 2]
-                kept += 1
-        count = kept
+                    scratch[vertex_count, column] = scratch[k, column]
+                    scratch[4 + vertex_count, column] = scratch[4 + k, column]
+                vx += weight * scratch[vertex_count, 0]
+                vy += weight * scratch[vertex_count, 1]
+                vz += weight * scratch[vertex_count, 2]
+                ax += weight * scratch[4 + vertex_count, 0]
+                ay += weight * scratch[4 + vertex_count, 1]
+                az += weight * scratch[4 + vertex_count, 2]
+                vertex_count += 1
+        count = vertex_count
         norm = math.sqrt(vx * vx + vy * vy + vz * vz)
         if norm == 0.0 or count > 3:
             break

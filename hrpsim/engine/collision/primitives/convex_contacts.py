@@ -388,12 +388,12 @@ def keep_distinct(count: int, size: float, out: Manifold) -> int:
 
     A vertex that touches a vertex or an edge lies on several features at once.
     """
-    kept = NO_POINTS
+    distinct_count = NO_POINTS
     reach = _COINCIDENT * size
     for k in range(count):
         x, y, z = out.point[k, 0], out.point[k, 1], out.point[k, 2]
         distinct = True
-        for other in range(kept):
+        for other in range(distinct_count):
             away = max(
                 abs(x - out.point[other, 0]),
                 abs(y - out.point[other, 1]),
@@ -402,11 +402,11 @@ def keep_distinct(count: int, size: float, out: Manifold) -> int:
             if away < reach:
                 distinct = False
         if distinct:
-            kept = write_contact(
-                kept, x, y, z, out.normal[k, 0], out.normal[k, 1], out.normal[k, 2],
+            distinct_count = write_contact(
+                distinct_count, x, y, z, out.normal[k, 0], out.normal[k, 1], out.normal[k, 2],
                 out.gap[k], out.feature[k] // FEATURES, out.feature[k] % FEATURES, out,
             )  # fmt: skip
-    return kept
+    return distinct_count
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers

@@ -258,9 +258,9 @@ def cap_on_cap(
         along = (distance * distance + radius_b * radius_b - radius_a * radius_a) / (2.0 * distance)
         across = math.sqrt(max(radius_b * radius_b - along * along, 0.0))
         for k in range(2):
-            side = across if k == 1 else -across
-            guess_X = (along * X - side * Y) / distance - X
-            guess_Y = (along * Y + side * X) / distance - Y
+            offset = across if k == 1 else -across
+            guess_X = (along * X - offset * Y) / distance - X
+            guess_Y = (along * Y + offset * X) / distance - Y
             c, s = _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius_b)
             cX, cY = X + c * Xu + s * Xv, Y + c * Yu + s * Yv
             if abs(math.sqrt(cX * cX + cY * cY) - radius_b) < tolerance:

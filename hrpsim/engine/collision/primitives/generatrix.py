@@ -156,15 +156,15 @@ def line_on_line(
     reach_b = half_b * abs(cosine)
     tolerance = RIM_TOLERANCE * min(half_a, half_b)
     for end in range(2):
-        side = 1.0 if end == 1 else -1.0
+        sign = 1.0 if end == 1 else -1.0
         # Positions along the axis of a, counted outward on this side.
         end_a = half_a
-        end_b = side * middle_b + reach_b
+        end_b = sign * middle_b + reach_b
         inner = min(end_a, end_b)
-        if inner < -half_a - tolerance or inner < side * middle_b - reach_b - tolerance:
+        if inner < -half_a - tolerance or inner < sign * middle_b - reach_b - tolerance:
             return count
         code_a, code_b = _end_codes(end, end_a <= end_b + tolerance, cosine > 0.0)
-        s = clamp(side * inner, half_a)
+        s = clamp(sign * inner, half_a)
         t = clamp((s - middle_b) / cosine, half_b) / half_b
         x, y, z = ax + s * ux, ay + s * uy, az + s * uz
         wx, wy, wz = x - (bx + t * gx), y - (by + t * gy), z - (bz + t * gz)

@@ -235,13 +235,14 @@ def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Secon
         The number of remaining contacts.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
-    kept = np.int64(0)
+    remaining = np.int64(0)
     for k in range(count):
         if _is_hidden(a, b, work, k, time_step, tolerance):
             continue
-        if kept < k:
-            work.gap[kept], work.feature[kept] = work.gap[k], work.feature[k]
+        if remaining < k:
+            work.gap[remaining], work.feature[remaining] = work.gap[k], work.feature[k]
             for r in range(3):
-                work.point[kept, r], work.normal[kept, r] = work.point[k, r], work.normal[k, r]
-        kept += 1
-    return kept
+                work.point[remaining, r] = work.point[k, r]
+                work.normal[remaining, r] = work.normal[k, r]
+        remaining += 1
+    return remaining

@@ -79,16 +79,18 @@ def keep_spanning(
     Returns:
         (number of vertices moved to the front, x, y, z of the nearest point).
     """
-    kept = np.int64(0)
+    vertex_count = np.int64(0)
     x = y = z = 0.0
     for k in range(count):
         weight = weight_of(k, weights)
         if weight > 0.0:
             for r in range(3):
-                W[kept, r] = W[k, r]
-            x, y, z = x + weight * W[kept, 0], y + weight * W[kept, 1], z + weight * W[kept, 2]
-            kept += 1
-    return kept, x, y, z
+                W[vertex_count, r] = W[k, r]
+            x += weight * W[vertex_count, 0]
+            y += weight * W[vertex_count, 1]
+            z += weight * W[vertex_count, 2]
+            vertex_count += 1
+    return vertex_count, x, y, z
 
 
 @inlined_kernel

@@ -65,8 +65,8 @@ def mesh_thickness(mesh: Mesh) -> float:
         area = areas(mesh.vertices, mesh.triangles)
         depth = proxy(mesh).triangles["depth"]
         order = np.argsort(depth, kind="stable")
-        share = np.cumsum(area[order]) / area.sum()
-        _thickness[mesh] = 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+        area_fraction = np.cumsum(area[order]) / area.sum()
+        _thickness[mesh] = 2.0 * float(depth[order[np.searchsorted(area_fraction, 0.1)]])
     return _thickness[mesh]
 
 

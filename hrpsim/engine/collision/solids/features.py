@@ -241,9 +241,9 @@ def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:
         edge, face = first, faces[first, side]
         while len(edge):
             around = edge_of[face]
-            here = (ends[around] == ends[first, at][:, None, None]).any(axis=2)
-            here &= around != edge[:, None]
-            edge = around[np.arange(len(around)), here.argmax(axis=1)]
+            touches_end = (ends[around] == ends[first, at][:, None, None]).any(axis=2)
+            touches_end &= around != edge[:, None]
+            edge = around[np.arange(len(around)), touches_end.argmax(axis=1)]
             face = faces[edge].sum(axis=1) - face
             out = edges["direction"][first] * np.where(at == 1, 1.0, -1.0)[:, None]
             rise = -np.einsum("ei,ei->e", out, normals[face])
@@ -281,10 +281,10 @@ def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     members, sizes = np.arange(len(lower)), np.array([len(lower)])
     first = 0  # of the nodes of this level, each of which has a run of members
     while len(sizes):
-        starts, here = np.cumsum(sizes) - sizes, first + np.arange(len(sizes))
-        nodes["triangle"][here[sizes == 1]] = members[starts[sizes == 1]]
+        starts, indices = np.cumsum(sizes) - sizes, first + np.arange(len(sizes))
+        nodes["triangle"][indices[sizes == 1]] = members[starts[sizes == 1]]
         inner = sizes > 1
-        nodes["child"][here[inner]] = first + len(sizes) + 2 * np.arange(np.count_nonzero(inner))
+        nodes["child"][indices[inner]] = first + len(sizes) + 2 * np.arange(np.count_nonzero(inner))
         first += len(sizes)
         members, sizes = members[np.repeat(inner, sizes)], sizes[inner]
         if len(sizes):

@@ -67,8 +67,8 @@ def field_thickness(field: HeightField) -> float:
         depth, area = np.zeros((2, 2 * -(-count // every)))
         sample_depths(made, every, depth, area)
         order = np.argsort(depth, kind="stable")
-        share = np.cumsum(area[order]) / area.sum()
-        _thin[field] = 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+        area_fraction = np.cumsum(area[order]) / area.sum()
+        _thin[field] = 2.0 * float(depth[order[np.searchsorted(area_fraction, 0.1)]])
     return _thin[field]
 
 

@@ -240,7 +240,7 @@ def shift(part: Polyhedra, first: dict[str, int]) -> None:
     part.corners["vertex"] += first["vertices"]
     part.solids["root"] += first["nodes"]
     part.solids["grid"] += np.where(part.solids["grid"] >= 0, first["grids"], 0)
-    for one, pool in _FIRST.items():
+    for field_name, pool in _FIRST.items():
         for records in (part.solids, part.grids):
-            if one in (records.dtype.names or ()):
-                records[one] += first[pool]
+            if field_name in (records.dtype.names or ()):
+                records[field_name] += first[pool]

@@ -185,12 +185,12 @@ def _find_hollows(
     if bend_of_edge(polyhedra, grid, i, j, r) != CONVEX:
         return
     away = runs_away(grid, i, j, r)
-    here, there = (0, 1) if away else (1, 0)
+    near_end, far_end = (0, 1) if away else (1, 0)
     if not sharp[0]:
-        _find_hollow(polyhedra, grid, i, j, r, here, edge_out)
+        _find_hollow(polyhedra, grid, i, j, r, near_end, edge_out)
     if not sharp[1]:
         oi, oj = i + RING_I[r], j + RING_J[r]
-        _find_hollow(polyhedra, grid, oi, oj, (r + 3) % 6, there, edge_out)
+        _find_hollow(polyhedra, grid, oi, oj, (r + 3) % 6, far_end, edge_out)
 
 
 @inner_kernel

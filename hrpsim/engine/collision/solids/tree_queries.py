@@ -208,8 +208,8 @@ def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> in
     p = polyhedra.vertices[vertex].position
     best = x * p[0] + y * p[1] + z * p[2]
     while True:
-        here, better = polyhedra.vertices[vertex], vertex
-        for s in range(here.first_spoke, here.last_spoke):
+        record, better = polyhedra.vertices[vertex], vertex
+        for s in range(record.first_spoke, record.last_spoke):
             to = polyhedra.spokes[s].to
             q = polyhedra.vertices[to].position
             along = x * q[0] + y * q[1] + z * q[2]
@@ -223,8 +223,8 @@ def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> in
 @inlined_kernel
 def _ends_along(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> bool:
     """Return whether all edges at a vertex certainly lead away from a direction (x, y, z)."""
-    here = polyhedra.vertices[vertex]
-    for s in range(here.first_spoke, here.last_spoke):
+    record = polyhedra.vertices[vertex]
+    for s in range(record.first_spoke, record.last_spoke):
         d = polyhedra.spokes[s].direction
         if x * d[0] + y * d[1] + z * d[2] > -_LEVEL:
             return False
@@ -239,12 +239,12 @@ def farthest_vertex(
 
     `stack` (STACK_DEPTH,) is work.
     """
-    here = polyhedra.solids[solid]
-    if here.is_convex:
-        return climb(polyhedra, polyhedra.triangles[here.first_triangle].vertices[0], x, y, z)
-    stack[0] = here.root
+    record = polyhedra.solids[solid]
+    if record.is_convex:
+        return climb(polyhedra, polyhedra.triangles[record.first_triangle].vertices[0], x, y, z)
+    stack[0] = record.root
     waiting = 1
-    farthest, best = here.first_vertex, -math.inf
+    farthest, best = record.first_vertex, -math.inf
     while waiting > 0:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]

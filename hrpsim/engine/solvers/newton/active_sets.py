@@ -215,12 +215,12 @@ def _slip(
     """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
-    share = min(limit / size, 1.0 - _ROUNDING)
-    turn = min(_STATE_PENALTY * constraint.scale * share / (1.0 - share), large)
+    ratio = min(limit / size, 1.0 - _ROUNDING)
+    turn = min(_STATE_PENALTY * constraint.scale * ratio / (1.0 - ratio), large)
     across = dx * velocity[2] - dy * velocity[1]
     friction_slope = constraint.friction * (multiplier[0] + change[0])
-    kept = dx * multiplier[2] - dy * multiplier[1] if turn == large else 0.0
-    sideways = kept - turn * across
+    impulse_across = dx * multiplier[2] - dy * multiplier[1] if turn == large else 0.0
+    sideways = impulse_across - turn * across
     change[1] = friction_slope * dx - sideways * dy - multiplier[1]
     change[2] = friction_slope * dy + sideways * dx - multiplier[2]
     xx, xy, yy = turn * dy * dy, -turn * dx * dy, turn * dx * dx

@@ -82,9 +82,9 @@ def alternate(
     else:
         go_to_best(system)
     steps, misses, work, more = 0, 0, 0, 0
-    whole = max(system.capacity[0].work, 1)
+    island_work = max(system.capacity[0].work, 1)
     while best > small_enough(tolerance, system) and misses < _MISSES and more != JAMMED:
-        if steps >= min(_STEPS, limit - work // whole):
+        if steps >= min(_STEPS, limit - work // island_work):
             break
         hold_states(penalty, system)
         write_matrix(system)
@@ -108,4 +108,4 @@ def alternate(
         misses, penalty = misses + 1, penalty / _DECLINE
         if error > _FAR * best or error == math.inf:
             go_to_best(system)
-    return steps + work // whole, best
+    return steps + work // island_work, best

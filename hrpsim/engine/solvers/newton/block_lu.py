@@ -106,14 +106,14 @@ def _factorise_padded(own: Index, size: int, upper: Vector) -> bool:
         pivots = lanes_from(load(upper, row + first), p - first + 1)
         for q in range(p + 1, size):
             other = own + q * size
-            share = upper[other + p] * inverse
-            if share == 0.0:
+            factor = upper[other + p] * inverse
+            if factor == 0.0:
                 continue
-            store(upper, other + first, minus_times(load(upper, other + first), pivots, share))
+            store(upper, other + first, minus_times(load(upper, other + first), pivots, factor))
             for c in range(first + LANES, size, LANES):
-                rest = load(upper, row + c)
-                store(upper, other + c, minus_times(load(upper, other + c), rest, share))
-            upper[other + p] = share
+                pivot_lanes = load(upper, row + c)
+                store(upper, other + c, minus_times(load(upper, other + c), pivot_lanes, factor))
+            upper[other + p] = factor
     return True
 
 
@@ -255,11 +255,11 @@ def _take_six(
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)
     d, e, f = load(right, at_right + 18), load(right, at_right + 24), load(right, at_right + 30)
     for p in range(6):
-        share = at_left + p
+        entry = at_left + p
         row = load(target, block + 6 * p)
-        row = _less_two(row, a, left[share], b, left[share + 6])
-        row = _less_two(row, c, left[share + 12], d, left[share + 18])
-        row = _less_two(row, e, left[share + 24], f, left[share + 30])
+        row = _less_two(row, a, left[entry], b, left[entry + 6])
+        row = _less_two(row, c, left[entry + 12], d, left[entry + 18])
+        row = _less_two(row, e, left[entry + 24], f, left[entry + 30])
         store_six(target, block + 6 * p, row)
 
 
@@ -320,9 +320,9 @@ def _take_product(
 ) -> None:
     """Subtract L_ik times the solution of column k from the right side of later column i."""
     for p in range(size):
-        share, row = x[first + p], block + p * later.size
+        solution, row = x[first + p], block + p * later.size
         for r in range(later.size):
-            x[later.first_row + r] -= lower[row + r] * share
+            x[later.first_row + r] -= lower[row + r] * solution
 
 
 @inlined_kernel

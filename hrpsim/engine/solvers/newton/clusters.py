@@ -230,11 +230,11 @@ def _take_from_part(count: int, system: NewtonSystem, part: NewtonSystem) -> Non
     The errors of the constraint blocks at the cluster's members are updated.
     """
     for k in range(part.capacity[0].constraints):
-        found = part.constraints[k]
-        constraint, change = system.constraints[found.row], found.step
+        solved = part.constraints[k]
+        constraint, change = system.constraints[solved.row], solved.step
         for r in range(constraint.size):
-            change[r] = found.best[r] - constraint.multiplier[r]
-            constraint.multiplier[r] = found.best[r]
+            change[r] = solved.best[r] - constraint.multiplier[r]
+            constraint.multiplier[r] = solved.best[r]
         add_push(constraint, system, change, 1.0, system.point)
     bits = system.found[0]
     for index in range(count):

@@ -99,9 +99,9 @@ def _add_products(
     for p in range(6):
         row, at = load(matrix, block + 6 * p), 0
         for _ in range(count):
-            share, n = at + left + p, at + right
-            row = plus_times(row, load(notes, n), notes[share])
-            row = plus_times(row, load(notes, n + LANES), notes[share + LANES])
-            row = plus_times(row, load(notes, n + 2 * LANES), notes[share + 2 * LANES])
+            entry, n = at + left + p, at + right
+            row = plus_times(row, load(notes, n), notes[entry])
+            row = plus_times(row, load(notes, n + LANES), notes[entry + LANES])
+            row = plus_times(row, load(notes, n + 2 * LANES), notes[entry + 2 * LANES])
             at += NOTES
         store_six(matrix, block + 6 * p, row)

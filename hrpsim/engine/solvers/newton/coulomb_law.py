@@ -93,10 +93,10 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
     # m - rho (v + c l) = l
     part = 1.0 / (1.0 + rho * constraint.compliance)
     along = constraint.velocity[0] + share * constraint.step[0]
-    wanted = part * (constraint.multiplier[0] - rho * along)
-    normal = min(max(wanted, constraint.lower), constraint.upper)
+    unbounded = part * (constraint.multiplier[0] - rho * along)
+    normal = min(max(unbounded, constraint.lower), constraint.upper)
     constraint.impulse[0] = normal
-    slope = part * rho if normal == wanted else 0.0
+    slope = part * rho if normal == unbounded else 0.0
     if constraint.size == 1:
         if wants_stiffness:
             constraint.state, constraint.stiffness[0] = STICKS if slope > 0.0 else OPEN, slope
@@ -163,9 +163,10 @@ def law_error(constraint: Constraint) -> float:
         return math.inf
     if inverse_mass[0] > 0.0:
         short = -constraint.velocity[0] - constraint.compliance * impulse[0]
-        wanted = impulse[0] + short / inverse_mass[0]
+        unbounded = impulse[0] + short / inverse_mass[0]
         error = (
-            abs(min(max(wanted, constraint.lower), constraint.upper) - impulse[0]) * inverse_mass[0]
+            abs(min(max(unbounded, constraint.lower), constraint.upper) - impulse[0])
+            * inverse_mass[0]
         )
         error += _ROUNDING * abs(impulse[0]) * inverse_mass[0]
     if constraint.size == 1:

@@ -98,7 +98,7 @@ def follow_central_path(
         return 0, best
     go_to_best(system)
     _enter(max(best, tolerance), system)
-    count, short_steps, share = 0, 0, 1.0
+    count, short_steps, fraction = 0, 0, 1.0
     while count < min(limit, _STEPS) and short_steps < _SHORT_STEPS:
         if best <= small_enough(tolerance, system):
             break
@@ -109,17 +109,17 @@ def follow_central_path(
         count += 1
         if not factorise_lu(system.structure, system.upper, system.lower):
             break
-        aimed = _share_to_aim_at(sigma, share < _SHORT, system)
-        _aim_pairs(aimed * sigma, system)
+        ratio = _sigma_ratio(sigma, fraction < _SHORT, system)
+        _aim_pairs(ratio * sigma, system)
         _find_step(system)
-        share = min(1.0, _NEARLY * _longest(system))
-        _go(share, system)
+        fraction = min(1.0, _NEARLY * _longest(system))
+        _go(fraction, system)
         error = largest_error(system)
         if error == math.inf:
             break
         best = note_if_better(error, best, tolerance, system)
-        short_steps = short_steps + 1 if share < _SHORT else 0
-        if aimed * sigma < _NEAR * tolerance * tolerance:
+        short_steps = short_steps + 1 if fraction < _SHORT else 0
+        if ratio * sigma < _NEAR * tolerance * tolerance:
             break
     return count, best
 
@@ -200,7 +200,7 @@ def _linearise(pair: ConePair, constraint: Constraint) -> None:
 
 
 @inlined_kernel
-def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> float:
+def _sigma_ratio(sigma: float, was_short: bool, system: NewtonSystem) -> float:
     """Return the next sigma, divided by the present sigma.
 
     The result is the cube of the fraction of sigma that a step towards sigma = 0 would leave.
@@ -214,8 +214,8 @@ def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> flo
                 pair.goal[r] = -pair.scaled[r]
     _find_step(system)
     left = _sigma(min(1.0, _longest(system)), system) / sigma if sigma > 0.0 else 0.0
-    aimed = min(max(left * left * left, _LEAST_SHARE), 1.0)
-    return max(aimed, _SHARE_AFTER_SHORT) if was_short else aimed
+    ratio = min(max(left * left * left, _LEAST_SHARE), 1.0)
+    return max(ratio, _SHARE_AFTER_SHORT) if was_short else ratio
 
 
 @inner_kernel
@@ -258,12 +258,12 @@ def _find_step(system: NewtonSystem) -> None:
 @inlined_kernel
 def _longest(system: NewtonSystem) -> float:
     """Return the multiple of the step at which the first x or z reaches the limit of its cone."""
-    share = FAR
+    multiple = FAR
     for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]
         if _is_pair(system.constraints[k]):
-            share = min(share, longest_step(pair.x, pair.dx), longest_step(pair.z, pair.dz))
-    return share
+            multiple = min(multiple, longest_step(pair.x, pair.dx), longest_step(pair.z, pair.dz))
+    return multiple
 
 
 @inlined_kernel

@@ -32,12 +32,12 @@ from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 @inlined_kernel
 def _suspect_all(system: NewtonSystem) -> None:
     """Put all constraint blocks into the set to be checked, and mark all trees as unchanged."""
-    count, now = system.capacity[0].constraints, system.found[0]
+    count, suspects = system.capacity[0].constraints, system.found[0]
     clear_set(system.found[1], count)
     for word in range(words_of(count)):
-        now[word] = ~np.uint64(0)
+        suspects[word] = ~np.uint64(0)
     if count % WORD != 0:
-        now[words_of(count) - 1] = bit_of(count % WORD) - np.uint64(1)
+        suspects[words_of(count) - 1] = bit_of(count % WORD) - np.uint64(1)
     for node in range(system.capacity[0].nodes):
         system.trees[node].moved = 0
 
@@ -55,23 +55,25 @@ def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
         least: error above which a block is violated [m/s].
         system: problem of the island.
     """
-    now, then, words = system.found[0], system.found[1], words_of(system.capacity[0].constraints)
+    suspects, next_suspects = system.found[0], system.found[1]
+    words = words_of(system.capacity[0].constraints)
     _suspect_all(system)
     for turn in range(sweeps):
-        found, back = False, turn % 2 == 1
+        any_violated, back = False, turn % 2 == 1
         for step in range(words):
             word = words - 1 - step if back else step
-            left = now[word]
+            left = suspects[word]
             while left != 0:
                 bit = highest_bit(left) if back else lowest_bit(left)
-                found = _look(system.constraints[WORD * word + bit], least, system) or found
+                if _look(system.constraints[WORD * word + bit], least, system):
+                    any_violated = True
                 # Blocks just pushed are checked in this sweep, too, if they come later.
                 earlier = bit_of(bit) - np.uint64(1)
-                left = now[word] & (earlier if back else ~(earlier | bit_of(bit)))
-        if not found:
+                left = suspects[word] & (earlier if back else ~(earlier | bit_of(bit)))
+        if not any_violated:
             break
         for word in range(words):
-            now[word], then[word] = then[word], np.uint64(0)
+            suspects[word], next_suspects[word] = next_suspects[word], np.uint64(0)
     push_by_multipliers(system)
 
 
@@ -114,8 +116,8 @@ def _solve(constraint: Constraint, system: NewtonSystem) -> None:
     change[0] = change[1] = change[2] = 0.0
     if constraint.inverse_mass[0] > 0.0:
         short = -velocity[0] - constraint.compliance * multiplier[0]
-        wanted = multiplier[0] + short / constraint.inverse_mass[0]
-        change[0] = min(max(wanted, constraint.lower), constraint.upper) - multiplier[0]
+        unbounded = multiplier[0] + short / constraint.inverse_mass[0]
+        change[0] = min(max(unbounded, constraint.lower), constraint.upper) - multiplier[0]
         if change[0] != 0.0:
             multiplier[0] += change[0]
             add_push(constraint, system, change, 1.0, system.point)

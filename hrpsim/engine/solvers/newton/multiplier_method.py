@@ -151,10 +151,10 @@ def _search(
                 break
         before = left
         _find_step(system)
-        share = _line_search(penalty, system)
-        if share <= 0.0:
+        fraction = _line_search(penalty, system)
+        if fraction <= 0.0:
             break
-        _move(share, system)
+        _move(fraction, system)
     _go_back(system)
     return factorisations, _STEPS + 1
 
@@ -206,19 +206,19 @@ def _line_search(penalty: float, system: NewtonSystem) -> float:
     high, at_high, good = 1.0, _work(penalty, 1.0, system), -0.1 * start
     if at_high <= good:
         return 1.0
-    low, at_low, share = 0.0, start, 1.0
+    low, at_low, fraction = 0.0, start, 1.0
     for k in range(20):
-        share = low - (high - low) * at_low / (at_high - at_low)
+        fraction = low - (high - low) * at_low / (at_high - at_low)
         if k % 3 == 2:
-            share = 0.5 * (low + high)
-        at_share = _work(penalty, share, system)
-        if abs(at_share) <= good:
+            fraction = 0.5 * (low + high)
+        at_fraction = _work(penalty, fraction, system)
+        if abs(at_fraction) <= good:
             break
-        if at_share > 0.0:
-            high, at_high = share, at_share
+        if at_fraction > 0.0:
+            high, at_high = fraction, at_fraction
         else:
-            low, at_low = share, at_share
-    return share
+            low, at_low = fraction, at_fraction
+    return fraction
 
 
 @inner_kernel

@@ -111,11 +111,11 @@ def longest_step(x: Vec3, dx: Vec3) -> float:
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
     c = _determinant(x)
-    share, root = FAR, b * b - a * c
+    multiple, root = FAR, b * b - a * c
     if root >= 0.0:
         below = math.sqrt(root) - b
         if below > 0.0:
-            share = min(share, c / below)
+            multiple = min(multiple, c / below)
     if dx[0] < 0.0:
-        share = min(share, -x[0] / dx[0])
-    return share
+        multiple = min(multiple, -x[0] / dx[0])
+    return multiple

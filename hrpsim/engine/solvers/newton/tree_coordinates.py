@@ -70,9 +70,9 @@ def _find_pivot(
     """
     pivot, most = -1, _ROUNDING
     for c in range(columns):
-        whole = inverse_inertia[block + c * width + c]
-        if whole > 0.0 and left[c] > most * whole:
-            pivot, most = c, left[c] / whole
+        diagonal = inverse_inertia[block + c * width + c]
+        if diagonal > 0.0 and left[c] > most * diagonal:
+            pivot, most = c, left[c] / diagonal
     return pivot
 
 
@@ -100,14 +100,14 @@ def factorise_response(
         pivot = _find_pivot(inverse_inertia, block, width, columns, work)
         if pivot < 0:
             break
-        row, here = block + pivot * width, tree.basis + rank * stride
+        row, basis_row = block + pivot * width, tree.basis + rank * stride
         for c in range(columns):
-            basis[here + c] = inverse_inertia[row + c]
-        _take_rows(basis, tree.basis, B + pivot * stride, rank, stride, here)
+            basis[basis_row + c] = inverse_inertia[row + c]
+        _take_rows(basis, tree.basis, B + pivot * stride, rank, stride, basis_row)
         scale = 1.0 / math.sqrt(work[pivot])
         for c in range(columns):
-            entry = basis[here + c] * scale
-            basis[here + c] = basis[B + c * stride + rank] = entry
+            entry = basis[basis_row + c] * scale
+            basis[basis_row + c] = basis[B + c * stride + rank] = entry
             work[c] -= entry * entry
         work[pivot] = 0.0
         rank += 1

@@ -63,12 +63,12 @@ def _row_rates(
     """
     before = after = 0.0
     for side in range(2 if row.constrained_b >= 0 else 1):
-        here = constrained.bodies[row.constrained_a if side == 0 else row.constrained_b]
+        constraint_body = constrained.bodies[row.constrained_a if side == 0 else row.constrained_b]
         J = row.J_a if side == 0 else row.J_b
-        if here.dof >= 0:
-            before += J[0] * start[here.dof]
-            after += J[0] * end[here.dof]
+        if constraint_body.dof >= 0:
+            before += J[0] * start[constraint_body.dof]
+            after += J[0] * end[constraint_body.dof]
         else:
-            before += dot_spatial(J, audit.start[here.body].v)
-            after += dot_spatial(J, audit.end[here.body].v)
+            before += dot_spatial(J, audit.start[constraint_body.body].v)
+            after += dot_spatial(J, audit.end[constraint_body.body].v)
     return before, after

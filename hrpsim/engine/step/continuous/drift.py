@@ -67,9 +67,9 @@ def hold_back(s: Scene) -> None:
     then act on these bodies at the start of the step.
     """
     search = s.search[0]
-    held, bodies = s.continuous.bodies, s.forest.bodies
-    for i in range(held.shape[0]):
-        held[i].start_force = _IN_MIDDLE
+    body_states, bodies = s.continuous.bodies, s.forest.bodies
+    for i in range(body_states.shape[0]):
+        body_states[i].start_force = _IN_MIDDLE
     queries_left = QUERIES + MORE_QUERIES * search.candidate_count
     for c in range(search.candidate_count):
         if _may_pass(s, c):
@@ -86,14 +86,14 @@ def hold_back(s: Scene) -> None:
 @inlined_kernel
 def _return_to_start(s: Scene) -> None:
     """Return all marked trees to the start of the step, with all near and connected trees."""
-    search, held, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
+    search, body_states, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
         bodies, s.continuous, s.connections
     ):
         pass
     for i in range(bodies.shape[0]):
-        if held[bodies[i].root].start_force:
-            held[i].start_force = _IN_AIR
+        if body_states[bodies[i].root].start_force:
+            body_states[i].start_force = _IN_AIR
             j, joint = bodies[i].q_index, bodies[i].joint_type
             for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
                 s.q[r] = s.continuous.q_swept[r]
@@ -223,10 +223,10 @@ def move_on(s: Scene) -> int:
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
-        body, held = s.forest.bodies[i], s.continuous.bodies[i]
-        duration = 0.5 * dt if held.start_force == _IN_MIDDLE else dt
+        body, body_state = s.forest.bodies[i], s.continuous.bodies[i]
+        duration = 0.5 * dt if body_state.start_force == _IN_MIDDLE else dt
         carry_body(body, velocity, duration, q)
-        if body.joint_type == FREE and held.start_force == _IN_AIR:
+        if body.joint_type == FREE and body_state.start_force == _IN_AIR:
             for r in range(3):
                 q[body.q_index + r] -= 0.5 * dt * dt * g[r]
     return DONE
@@ -241,17 +241,17 @@ def _find_leaning(
     continuous: ContinuousDetection,
 ) -> None:
     """Mark trees with start-of-step forces that the world supports, also through other trees."""
-    held = continuous.bodies
-    for i in range(held.shape[0]):
-        if held[i].start_force and bodies[bodies[i].root].joint_type != FREE:
-            held[i].start_force = _LEANS
-    found = True
-    while found:
-        found = False
+    body_states = continuous.bodies
+    for i in range(body_states.shape[0]):
+        if body_states[i].start_force and bodies[bodies[i].root].joint_type != FREE:
+            body_states[i].start_force = _LEANS
+    any_marked = True
+    while any_marked:
+        any_marked = False
         for number in range(counts.row_count):
             row = rows.rows[number]
             if row.impulse != 0.0 and constrained.bodies[row.constrained_a].dof < 0:
-                found = _lean_on_each_other(bodies, constrained, continuous, row) or found
+                any_marked = _lean_on_each_other(bodies, constrained, continuous, row) or any_marked
 
 
 @inlined_kernel
@@ -259,12 +259,12 @@ def _lean_on_each_other(
     bodies: Records[Body], constrained: ConstraintBodies, continuous: ContinuousDetection, row: Row
 ) -> bool:
     """Mark the trees that the world supports through a row. Return whether any was unmarked."""
-    held = continuous.bodies
+    body_states = continuous.bodies
     a = constrained.bodies[row.constrained_a].body
     b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
     if b < 0:
         return _lean(bodies, continuous, bodies[a].root)
-    if held[a].start_force != _LEANS and held[b].start_force != _LEANS:
+    if body_states[a].start_force != _LEANS and body_states[b].start_force != _LEANS:
         return False
     first = _lean(bodies, continuous, bodies[a].root)
     return _lean(bodies, continuous, bodies[b].root) or first
@@ -273,11 +273,11 @@ def _lean_on_each_other(
 @inlined_kernel
 def _lean(bodies: Records[Body], continuous: ContinuousDetection, root: Index) -> bool:
     """Mark a tree with start-of-step forces as supported. Return whether the tree was unmarked."""
-    held = continuous.bodies
-    if held[root].start_force != _IN_AIR:
+    body_states = continuous.bodies
+    if body_states[root].start_force != _IN_AIR:
         return False
-    for i in range(root, held.shape[0]):
+    for i in range(root, body_states.shape[0]):
         if bodies[i].root != root:
             break
-        held[i].start_force = _LEANS
+        body_states[i].start_force = _LEANS
     return True

@@ -298,11 +298,11 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 @inlined_kernel
 def _has_time(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
     """Return whether one of two shapes had impacts at exact times in this step."""
-    held = continuous.bodies
+    body_states = continuous.bodies
     if not continuous.state[0].ballistic:
         return False
-    timed_a = a.body >= 0 and held[a.body].timed == 2
-    return timed_a or (b.body >= 0 and held[b.body].timed == 2)
+    timed_a = a.body >= 0 and body_states[a.body].timed == 2
+    return timed_a or (b.body >= 0 and body_states[b.body].timed == 2)
 
 
 @inlined_kernel
@@ -464,7 +464,7 @@ def _keep_earliest(
 ) -> None:
     """Remove all but the earliest contact of each tree among the contacts from index `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
-    kept = first
+    end = first
     for k in range(first, continuous.state[0].speculative_count):
         speculative = speculative_contacts[k]
         limit = -math.inf
@@ -473,10 +473,10 @@ def _keep_earliest(
             if root >= 0:
                 limit = max(limit, continuous.bodies[root].earliest)
         if speculative.fraction <= limit + _SAME:
-            if kept != k:
-                speculative_contacts[kept] = speculative
-            kept += 1
-    continuous.state[0].speculative_count = kept
+            if end != k:
+                speculative_contacts[end] = speculative
+            end += 1
+    continuous.state[0].speculative_count = end
 
 
 @inner_kernel

@@ -53,12 +53,14 @@ def carry(s: Scene, queries_left: int) -> None:
         queries_left: number of distance queries left.
     """
     continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
-    settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
-    for i in range(held.shape[0]):
-        held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
-    now = 0.0
-    for _ in range(held.shape[0] + 1):
-        _place(bodies, continuous, now, continuous.q_carried)
+    settings, stats, search = s.settings[0], s.step_stats[0], s.search[0]
+    body_states = continuous.bodies
+    for i in range(body_states.shape[0]):
+        state = body_states[i]
+        state.cluster, state.since, state.stopped = bodies[i].root, 0.0, 0
+    time = 0.0
+    for _ in range(body_states.shape[0] + 1):
+        _place(bodies, continuous, time, continuous.q_carried)
         _place(bodies, continuous, 1.0, s.q)
         find_sweeps(s, continuous.q_carried, s.q)
         fraction, pair, queries_left = _first_meeting(
@@ -66,8 +68,8 @@ def carry(s: Scene, queries_left: int) -> None:
         )
         if pair < 0:
             break
-        now += fraction * (1.0 - now)
-        _place(bodies, continuous, now, continuous.q_carried)
+        time += fraction * (1.0 - time)
+        _place(bodies, continuous, time, continuous.q_carried)
         a, b = collision.pairs[pair, 0], collision.pairs[pair, 1]
         shapes = collision.shapes
         _join(
@@ -79,7 +81,7 @@ def carry(s: Scene, queries_left: int) -> None:
         while _join_connected(bodies, continuous, s.connections):
             pass
         cluster, subtrees = _cluster_of(shapes, continuous, a), s.momentum.subtrees
-        _go_together(s.forest, s.q, subtrees, continuous, s.work, cluster, now)
+        _go_together(s.forest, s.q, subtrees, continuous, s.work, cluster, time)
 
 
 @inner_kernel
@@ -147,16 +149,16 @@ def _join(bodies: Records[Body], continuous: ContinuousDetection, a: int, b: int
 
     If a tree of the cluster is fixed to the world, the world's cluster is the result.
     """
-    held = continuous.bodies
+    body_states = continuous.bodies
     placed = min(a, b)
-    for i in range(held.shape[0]):
-        if held[i].cluster == a or held[i].cluster == b:
-            held[i].stopped = 1
+    for i in range(body_states.shape[0]):
+        if body_states[i].cluster == a or body_states[i].cluster == b:
+            body_states[i].stopped = 1
             if bodies[bodies[i].root].joint_type != FREE:
                 placed = _WORLD
-    for i in range(held.shape[0]):
-        if held[i].cluster == a or held[i].cluster == b:
-            held[i].cluster = placed
+    for i in range(body_states.shape[0]):
+        if body_states[i].cluster == a or body_states[i].cluster == b:
+            body_states[i].cluster = placed
 
 
 @inner_kernel
@@ -194,21 +196,23 @@ def _go_together(
 
     The displacement of the trees from q_carried to s.q gives this velocity.
     """
-    held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
+    body_states, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now
     for r in range(3):
         way[r] = 0.0
     if cluster != _WORLD and left > 0.0:
-        for i in range(held.shape[0]):
-            if held[i].cluster == cluster and bodies[i].root == i:
-                here = continuous.q_carried
-                mass += _add_way(forest, subtrees, continuous, work.directions, i, here, -1.0, way)
+        for i in range(body_states.shape[0]):
+            if body_states[i].cluster == cluster and bodies[i].root == i:
+                q_carried = continuous.q_carried
+                mass += _add_way(
+                    forest, subtrees, continuous, work.directions, i, q_carried, -1.0, way
+                )
                 _add_way(forest, subtrees, continuous, work.directions, i, q, 1.0, way)
         for r in range(3):
             way[r] /= mass * left
-    for i in range(held.shape[0]):
-        if held[i].cluster == cluster:
-            held[i].since = now
+    for i in range(body_states.shape[0]):
+        if body_states[i].cluster == cluster:
+            body_states[i].since = now
             _set_going(continuous, bodies[i], way)
 
 
@@ -238,14 +242,14 @@ def _add_way(
     Returns:
         The mass of the tree [kg].
     """
-    here, moment = subtrees[root], directions[1]
+    subtree, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
-    j, h = forest.bodies[root].q_index, here.moment
+    j, h = forest.bodies[root].q_index, subtree.moment
     hx, hy, hz = rotated(q[j + 3], q[j + 4], q[j + 5], q[j + 6], h[0], h[1], h[2])
-    way[0] += sign * (here.mass * q[j] + hx)
-    way[1] += sign * (here.mass * q[j + 1] + hy)
-    way[2] += sign * (here.mass * q[j + 2] + hz)
-    return here.mass
+    way[0] += sign * (subtree.mass * q[j] + hx)
+    way[1] += sign * (subtree.mass * q[j + 1] + hy)
+    way[2] += sign * (subtree.mass * q[j + 2] + hz)
+    return subtree.mass
 
 
 @inlined_kernel

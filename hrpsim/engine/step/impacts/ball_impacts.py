@@ -71,29 +71,29 @@ def resolve_ball_impacts(
     island = s.islands.ranges[island_number]
     first = _list_contacts(settings, s.collision.contacts, s.rows, s.impacts.balls, island)
     left -= island.end - island.first
-    now = 0.0
+    time = 0.0
     for _ in range(most_rounds):
         if left <= 0:
-            return left, now
-        then = _next_time(s.impacts.balls, first)
-        if then >= settings.time_step:
+            return left, time
+        next_time = _next_time(s.impacts.balls, first)
+        if next_time >= settings.time_step:
             return left, math.inf
-        now = max(now, then)
-        struck, queries = _find_struck(s, first, now)
+        time = max(time, next_time)
+        struck, queries = _find_struck(s, first, time)
         left -= queries
         if struck == _END:
             continue
-        left -= _choose_round(s, struck, now)
+        left -= _choose_round(s, struck, time)
         if s.islands.chosen[0].end > 0:
-            tolerance = -EXACT * _fastest(s.rows, s.islands, now)
+            tolerance = -EXACT * _fastest(s.rows, s.islands, time)
             sweep_listed(s, island_number, task_of_round(s.islands, tolerance))
             left -= island.updates
-            apply_round(s, now)
+            apply_round(s, time)
             s.step_stats[0].impact_rounds += 1
         left -= _find_contacts_again(
-            settings, s.collision.contacts, s.constrained, s.rows, s.impacts.balls, struck, now
+            settings, s.collision.contacts, s.constrained, s.rows, s.impacts.balls, struck, time
         )
-    return left, now
+    return left, time
 
 
 @inner_kernel

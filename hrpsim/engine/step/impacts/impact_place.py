@@ -133,10 +133,10 @@ def place_contact(s: Scene, number: Index, now: float) -> None:
     for r in range(3):
         work.p_a[r] += _displacement(s, contact.body_a, r, now)
         work.p_b[r] += _displacement(s, contact.body_b, r, now)
-    found = collide_simple(
+    point_count = collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, math.inf, work
     )
-    for k in range(found):
+    for k in range(point_count):
         if work.feature[k] == contact.feature:
             _turn_impulse(contact, work.normal[k], s.work.directions)
             for r in range(3):

@@ -112,10 +112,10 @@ def ask_for_less(
             rows.rows[number].impulse = 0.0
         if is_one_sided(rows.rows[first]):
             impact = rows.impacts[first]
-            whole = impact.restitution
+            restitution = impact.restitution
             impact.restitution *= part
             rows.rows[first].target = wanted_rate(impact, now, False, threshold)
-            impact.restitution = whole
+            impact.restitution = restitution
 
 
 @inner_kernel

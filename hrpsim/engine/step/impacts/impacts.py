@@ -203,9 +203,9 @@ def _mark_timed(
     continuous: ContinuousDetection,
 ) -> None:
     """Mark the bodies whose impacts have exact times."""
-    held = continuous.bodies
-    for i in range(held.shape[0]):
-        held[i].timed = 0
+    body_states = continuous.bodies
+    for i in range(body_states.shape[0]):
+        body_states[i].timed = 0
     for island_number in range(counts.island_count):
         island = ranges[island_number]
         if not island.timed:
@@ -213,9 +213,9 @@ def _mark_timed(
         for k in range(island.first, island.contact_end):
             contact = contacts[rows.island_rows[k] // 3]
             if contact.body_a >= 0:
-                held[contact.body_a].timed = 1
+                body_states[contact.body_a].timed = 1
             if contact.body_b >= 0:
-                held[contact.body_b].timed = 1
+                body_states[contact.body_b].timed = 1
 
 
 @inner_kernel
@@ -230,11 +230,11 @@ def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
     island = s.islands.ranges[island_number]
     most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
     if island.timed:
-        left, now = resolve_ball_impacts(s, island_number, left, most_rounds)
+        left, time = resolve_ball_impacts(s, island_number, left, most_rounds)
     else:
-        left, now = _resolve_at_start(s, island_number, left, most_rounds)
-    if now < math.inf:
-        _count_left(s.settings[0], s.step_stats[0], s.rows, island, now)
+        left, time = _resolve_at_start(s, island_number, left, most_rounds)
+    if time < math.inf:
+        _count_left(s.settings[0], s.step_stats[0], s.rows, island, time)
     return left
 
 
@@ -248,18 +248,18 @@ def _resolve_at_start(
         (number of updates left, time of the last round [s]). The time is infinity if no impact is
         left.
     """
-    island, now = s.islands.ranges[island_number], 0.0
+    island, time = s.islands.ranges[island_number], 0.0
     for _ in range(most_rounds):
         if left <= 0:
             break
-        then = _next_time(s.settings[0], s.rows, island, now)
-        if then == math.inf:
-            return left, then
-        now = then
-        taken = solve_round(s, island_number, now)
+        next_time = _next_time(s.settings[0], s.rows, island, time)
+        if next_time == math.inf:
+            return left, next_time
+        time = next_time
+        taken = solve_round(s, island_number, time)
         s.step_stats[0].impact_rounds += 1 if taken > 0 else 0
         left -= taken + island.end - island.first
-    return left, now
+    return left, time
 
 
 @inner_kernel

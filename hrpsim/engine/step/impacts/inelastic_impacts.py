@@ -185,7 +185,7 @@ def count_impact_wrenches(
         return
     rate = 1.0 / settings.time_step
     for i in range(articulated.shape[0]):
-        link, held = articulated[i], impacts.bodies[i]
+        link, body_impacts = articulated[i], impacts.bodies[i]
         for r in range(6):
-            link.constraint_wrench[r] += rate * held.wrench[r]
-            link.delta_acceleration[r] += rate * held.motion[r]
+            link.constraint_wrench[r] += rate * body_impacts.wrench[r]
+            link.delta_acceleration[r] += rate * body_impacts.motion[r]

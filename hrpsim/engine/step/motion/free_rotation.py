@@ -65,17 +65,17 @@ def start_turning(s: Scene, staged: bool) -> None:
     for i in range(bodies.shape[0]):
         if not turns_freely(s.forest, i):
             continue
-        held, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
-        momentum, inertia = held.momentum, bodies[i].inertia
+        rotation, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
+        momentum, inertia = rotation.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
-        held.predicted = spin.turns_far and _is_pressed(s.rk4.held[i]) and not is_round(inertia)
+        rotation.predicted = spin.turns_far and _is_pressed(s.rk4.held[i]) and not is_round(inertia)
         _find_free_motion(s, i)
         if spin.turns_far:
             link = s.kinematics[i]
             write_free_acceleration(inertia, link)
             for r in range(3):
                 acceleration = work.dv[k + r] + work.change[k + r]
-                held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
+                rotation.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
                 work.dv[k + r] += link.c[r]
                 link.c[r] = 0.0  # computed at the stages
     if staged:
@@ -96,9 +96,9 @@ def _leave_to_stages(s: Scene) -> None:
 @inner_kernel
 def _find_free_motion(s: Scene, i: Index) -> None:
     """Write the free rotation of a body at the start, the middle and the end of the step."""
-    held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
+    rotation, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
     inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
-    q, u = held.free_orientation, held.free_velocity
+    q, u = rotation.free_orientation, rotation.free_velocity
     for r in range(4):
         q[0, r] = s.q[j + r]
     u[0, 0], u[0, 1], u[0, 2] = transposed_times(R, v[k], v[k + 1], v[k + 2])
@@ -165,16 +165,16 @@ def find_turning(
     for i in range(bodies.shape[0]):
         if not turns_freely(forest, i):
             continue
-        j, k, held = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
+        j, k, rotation = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
         inertia, R, w, dw = bodies[i].inertia, kinematics[i].R, velocity, dv
         Lx, Ly, Lz = _momentum(inertia, R, w, k)
         mx, my, mz = _momentum(inertia, R, dw, k)
         wx, wy, wz = w[k], w[k + 1], w[k + 2]
-        moment, dT, deviation = acceleration[stage], rate[stage], held.deviation[stage]
+        moment, dT, deviation = acceleration[stage], rate[stage], rotation.deviation[stage]
         moment[k] = mx + wy * Lz - wz * Ly
         moment[k + 1] = my + wz * Lx - wx * Lz
         moment[k + 2] = mz + wx * Ly - wy * Lx
-        free = held.free_velocity[(stage + 1) // 2]
+        free = rotation.free_velocity[(stage + 1) // 2]
         ax, ay, az = transposed_times(R, dw[k], dw[k + 1], dw[k + 2])
         x, y, z = free_acceleration(inertia, free[0], free[1], free[2])
         deviation[0], deviation[1], deviation[2] = ax - x, ay - y, az - z
@@ -242,10 +242,10 @@ def _turn(
         duration: time since the start of the step [s].
     """
     body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
-    j, k, held = body.q_index + 3, body.v_index, s.rk4.turns[i]
-    L, free, inertia = held.momentum, held.free_velocity[part], body.inertia
+    j, k, rotation = body.q_index + 3, body.v_index, s.rk4.turns[i]
+    L, free, inertia = rotation.momentum, rotation.free_velocity[part], body.inertia
     for r in range(4):
-        q[j + r] = held.free_orientation[part, r]
+        q[j + r] = rotation.free_orientation[part, r]
     rotate_quaternion(q, j, T[0], T[1], T[2], duration)
     x, y, z = free[0] + duration * d[0], free[1] + duration * d[1], free[2] + duration * d[2]
     Lx, Ly, Lz = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]

@@ -149,9 +149,9 @@ def _rate_after(
     A slow body uses a series from a unit quaternion, a fast body the implicit gyroscopic rule.
     """
     if is_slow:
-        unit = turning[ORIENTATION]
-        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
-        return turn_freely_for(inertia, unit, x, y, z, half, turning)
+        orientation = turning[ORIENTATION]
+        orientation[0], orientation[1], orientation[2], orientation[3] = 0.0, 0.0, 0.0, 1.0
+        return turn_freely_for(inertia, orientation, x, y, z, half, turning)
     ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
     return x + half * ax, y + half * ay, z + half * az
 
@@ -176,8 +176,8 @@ def _turn_by_mean(
         part: FIRST_HALF or SECOND_HALF.
     """
     x, y, z = _rotated(q, j, 1.0, end[0], end[1], end[2])
-    rest = duration if part == SECOND_HALF else -duration
-    rotate_quaternion(q, j, x - start[0], y - start[1], z - start[2], rest)
+    signed_duration = duration if part == SECOND_HALF else -duration
+    rotate_quaternion(q, j, x - start[0], y - start[1], z - start[2], signed_duration)
 
 
 @inner_kernel
@@ -214,9 +214,9 @@ def turn_half(
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
     else:
         x, y, z = _rate_after(inertia, square < _SMALL * _SMALL, x, y, z, half, turning)
-    found = _twice_energy(inertia, x, y, z)
-    rest = 0.5 * (energy - found) / found  # rounding
-    ex, ey, ez = x + rest * x, y + rest * y, z + rest * z
+    new_energy = _twice_energy(inertia, x, y, z)
+    correction = 0.5 * (energy - new_energy) / new_energy  # rounding
+    ex, ey, ez = x + correction * x, y + correction * y, z + correction * z
     if square < _SMALL * _SMALL:
         _turn_by_mean(q, j, (ex, ey, ez), (wx, wy, wz), 0.5 * half, part)
     x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
@@ -264,11 +264,11 @@ def write_free_accelerations(s: Scene) -> int:
     for i in range(s.forest.bodies.shape[0]):
         if not turns_freely(s.forest, i):
             continue
-        link, held = s.kinematics[i], s.spins[i]
+        link, spin = s.kinematics[i], s.spins[i]
         x, y, z = link.v[0], link.v[1], link.v[2]
-        held.turns_far = 1 if staged and x * x + y * y + z * z > limit * limit else 0
+        spin.turns_far = 1 if staged and x * x + y * y + z * z > limit * limit else 0
         link.c[0] = link.c[1] = link.c[2] = 0.0
-        if held.turns_far or not staged:
+        if spin.turns_far or not staged:
             write_free_acceleration(s.forest.bodies[i].inertia, link)
     return DONE
 

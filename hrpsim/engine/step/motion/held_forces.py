@@ -44,11 +44,11 @@ def change_held_forces(s: Scene) -> int:
     The kernel writes `change` of s.rk4.held, `push` and `rise` of contacts, and adds the effect of
     the change at the start of the step to work.dv. The kernel also finds the bodies that roll.
     """
-    held = s.rk4.held
+    held_forces = s.rk4.held
     for i in range(s.forest.bodies.shape[0]):
         for part in range(3):
             for r in range(6):
-                held[i].change[part, r] = 0.0
+                held_forces[i].change[part, r] = 0.0
     for c in range(s.counts[0].contact_count):
         contact, before = s.collision.contacts[c], last_contact(s, c)
         if contact.bend[0] == 0.0 and contact.bend[1] == 0.0 and contact.bend[2] == 0.0:
@@ -154,11 +154,11 @@ def _add(  # many parameters: one side of a contact
         t = 0.5 * part
         curved = 0.5 * t * (1.0 + t)
         twisted = curved * (2.0 + t) / 3.0 if twists else 0.0
-        share = sign * (t - 0.5) if rises else 0.0
+        rise_factor = sign * (t - 0.5) if rises else 0.0
         x = t * moved[0] + curved * curve[0] + twisted * (curve[0] - curve_before[0])
         y = t * moved[1] + curved * curve[1] + twisted * (curve[1] - curve_before[1])
         z = t * moved[2] + curved * curve[2] + twisted * (curve[2] - curve_before[2])
-        dx, dy, dz = share * rise[0], share * rise[1], share * rise[2]
+        dx, dy, dz = rise_factor * rise[0], rise_factor * rise[1], rise_factor * rise[2]
         fx, fy, fz = sign * push[0] + dx, sign * push[1] + dy, sign * push[2] + dz
         change = s.rk4.held[body].change[part]
         change[0] += y * fz - z * fy + arm[1] * dz - arm[2] * dy

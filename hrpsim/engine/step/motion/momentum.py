@@ -193,7 +193,7 @@ def _correct_roots(
     directions: Mat3,
 ) -> None:
     """Correct the root velocity of every floating tree so that it has the expected momentum."""
-    bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
+    bodies, subtrees, new_momentum = forest.bodies, momentum.subtrees, directions[0]
     dt, g = settings.time_step, settings.gravity
     for i in range(bodies.shape[0]):
         if bodies[i].root != i:
@@ -202,10 +202,10 @@ def _correct_roots(
         if not _leaks(forest.bodies, momentum, i):
             tree.is_known = 0
             continue
-        tree_momentum(forest, q, velocity, i, subtrees, found)
+        tree_momentum(forest, q, velocity, i, subtrees, new_momentum)
         mass = subtrees[i].mass
         tree.is_known = 1
         k = bodies[i].v_index + 3
         for r in range(3):
             tree.momentum[r] = expected[r] + dt * mass * g[r]
-            velocity[k + r] += (tree.momentum[r] - found[r]) / mass
+            velocity[k + r] += (tree.momentum[r] - new_momentum[r]) / mass

@@ -114,12 +114,12 @@ def release_velocity_limits(
         row = rows.rows[number]
         if row.kind != VELOCITY_LIMIT or not 0.0 < row.impulse < row.upper:
             continue
-        k, side = row.source, control[row.source].limiting
+        k, direction = row.source, control[row.source].limiting
         surplus = work.dv[k] - _acceleration_to_limit(settings, forest, control, work, k)
-        wanted = row.impulse + time_step * side * _prescribing_inertia(row) * surplus
-        allowed = min(max(wanted, 0.0), row.upper)
-        if allowed != wanted:
-            rise = side * (allowed - row.impulse) / time_step
+        unbounded = row.impulse + time_step * direction * _prescribing_inertia(row) * surplus
+        allowed = min(max(unbounded, 0.0), row.upper)
+        if allowed != unbounded:
+            rise = direction * (allowed - row.impulse) / time_step
             row.impulse = allowed
             work.constraint_effort[k] -= rise
             work.applied[k] += weight_before * rise

@@ -33,25 +33,25 @@ def find_rolling(s: Scene) -> None:
     The velocity must be that after the impacts of the step. The kernel writes `energy` of
     s.rk4.held.
     """
-    held, contacts, rows = s.rk4.held, s.collision.contacts, s.rows.rows
+    held_forces, contacts, rows = s.rk4.held, s.collision.contacts, s.rows.rows
     for i in range(s.forest.bodies.shape[0]):
-        held[i].energy = math.inf
+        held_forces[i].energy = math.inf
     for c in range(s.counts[0].contact_count):
         i = max(contacts[c].body_a, contacts[c].body_b)
         if _rolls(contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]):
             if turns_freely(s.forest, i):
-                held[i].energy = _kinetic_energy(s, i)
+                held_forces[i].energy = _kinetic_energy(s, i)
     for c in range(s.counts[0].contact_count):
         normal = rows[3 * c]
         presses = normal.impulse > 0.0 or normal.compliance > 0.0 or normal.solver == PENALTY
         if presses and not _rolls(contacts[c], normal, rows[3 * c + 1], rows[3 * c + 2]):
-            _release(held, contacts[c].body_a)
-            _release(held, contacts[c].body_b)
+            _release(held_forces, contacts[c].body_a)
+            _release(held_forces, contacts[c].body_b)
     for k in range(s.connections.shape[0]):
-        _release(held, s.connections[k].body_a)
-        _release(held, s.connections[k].body_b)
+        _release(held_forces, s.connections[k].body_a)
+        _release(held_forces, s.connections[k].body_b)
     for k in range(s.counts[0].wrench_count):
-        _release(held, s.wrenches[k].body)
+        _release(held_forces, s.wrenches[k].body)
 
 
 @lazy_kernel(feature="stage_turns")

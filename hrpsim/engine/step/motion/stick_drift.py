@@ -155,8 +155,8 @@ def _renew_arm(
         return
     change, half, middle, lean = s.work.directions[0], shift[0], shift[1], shift[2]
     for r in range(3):
-        now = point[r] - _center(s.forest.bodies, s.kinematics, body, r)
-        change[r], arm[r] = now - arm[r], now
+        new_arm = point[r] - _center(s.forest.bodies, s.kinematics, body, r)
+        change[r], arm[r] = new_arm - arm[r], new_arm
     cx, cy, cz = change[0], change[1], change[2]
     x, y, z = lean[1] * cz - lean[2] * cy, lean[2] * cx - lean[0] * cz, lean[0] * cy - lean[1] * cx
     if smooth and s.forest.dofs[s.forest.bodies[body].v_index].turns_freely:
@@ -279,13 +279,13 @@ def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
     The row's target, or the compression of a soft contact, gives the intended approach.
     """
     n, way = contact.normal, contact.drift.way
-    asked = time_step * normal.target
+    approach = time_step * normal.target
     if contact.bends:  # the correction for curvature is no approach
-        asked += time_step * bend_along(contact, normal)
+        approach += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
-        asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
+        approach = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
     for r in range(3):
-        way[r] -= asked * n[r]
+        way[r] -= approach * n[r]
 
 
 @inlined_kernel

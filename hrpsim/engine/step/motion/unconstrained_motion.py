@@ -74,9 +74,9 @@ def add_geometric_stiffness(s: Scene, horizon: Seconds) -> int:
         own = s.forest.bodies[i].inertia
         least = min(own[0, 0], own[1, 1], own[2, 2])
         if size > least:
-            share = 1.0 - least / size
+            fraction = 1.0 - least / size
             for k in range(6):
-                inertia[4 + k] += share * geometric_stiffness[k]
+                inertia[4 + k] += fraction * geometric_stiffness[k]
             spread_inertia(inertia, s.articulated[i].I_A)
     return DONE
 

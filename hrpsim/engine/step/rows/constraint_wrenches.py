@@ -96,11 +96,11 @@ def hold_wrenches(
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
-        held, wrench, link = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]
+        held_force, wrench, link = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]
         for r in range(6):
-            held.wrench[r] = wrench[r]
+            held_force.wrench[r] = wrench[r]
         for r in range(3):
-            held.p[r], held.origin[r] = link.p[r], link.origin[r]
+            held_force.p[r], held_force.origin[r] = link.p[r], link.origin[r]
 
 
 @inner_kernel

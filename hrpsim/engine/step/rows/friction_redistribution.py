@@ -127,7 +127,7 @@ def seek_grip(s: Scene) -> int:
         keep_impulses(s.rows, island)
         when = goes_to_newton(settings, s.forest, s.constrained, s.rows, island)
         is_lone = when == AFTER_ALL_SWEEPS
-        found, may_rest = solve_cones(
+        sweep_count, may_rest = solve_cones(
             s.collision.contacts,
             s.rows.rows,
             s.rows.island_rows,
@@ -139,14 +139,14 @@ def seek_grip(s: Scene) -> int:
             s.constrained.velocity,
             s.rows.descent,
         )
-        island.sweeps += found
+        island.sweeps += sweep_count
         if not may_rest:
             island.converged = 0
         elif k == counts.direct_island:
             solve_direct_island(s, settings.tolerance, VELOCITY)
         else:
             before, island.sweeps = island.sweeps, 0
-            sweep(settings, counts, s.constrained, s.rows, island, left - found)
+            sweep(settings, counts, s.constrained, s.rows, island, left - sweep_count)
             island.sweeps += before
         if not island.converged or _any_slips(
             settings, s.collision.contacts, s.constrained, s.rows, island

@@ -106,8 +106,8 @@ def _predict_alone(s: Scene) -> None:
             continue
         friction.bound = min(dof.friction, own.force_limit)
         bound, position, actuator = dt * friction.bound, s.q[dof.q_index], s.control[k]
-        wanted = demand(actuator, position + actuator.ahead, rate)
-        push = dt * (limited(wanted, dof.effort_limit) - actuator.asked)
+        demanded_effort = demand(actuator, position + actuator.ahead, rate)
+        push = dt * (limited(demanded_effort, dof.effort_limit) - actuator.asked)
         limit = s.joint_parameters[k, LIMIT_PARAMETERS]
         if abs(rate) <= tolerance and actuator.limiting == 0:
             if _may_stick_at_limits(dof, limit, position, dt * tolerance, friction):
@@ -130,11 +130,11 @@ def _predicted_at_rest(impulses: Vector, push: float, friction: Friction, bound:
         bound: largest impulse of friction [Nms or Ns].
     """
     impulse = impulses[JOINT_FRICTION - LOWER_LIMIT]
-    held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
-    if _holds(friction, held, (1.0 - _ROUNDING) * bound):
+    holding_impulse = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
+    if _holds(friction, holding_impulse, (1.0 - _ROUNDING) * bound):
         return STICKS
     if abs(impulse) < (1.0 - _ROUNDING) * bound:
-        return -1 if held > 0.0 else 1
+        return -1 if holding_impulse > 0.0 else 1
     return BY_ROW
 
 
@@ -243,13 +243,16 @@ def revise_frictions(s: Scene) -> int:
             continue
         bound = friction.bound * dt
         if friction.mark == STICKS:
-            held = dt * _holding_effort(
+            holding_impulse = dt * _holding_effort(
                 settings.gravity, s.forest, s.kinematics, s.articulated, work, k
             )
-            agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
-            friction.impulse = min(max(held, -bound), bound)
-            friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
-            broken = -1 if held > 0.0 else 1  # the joint begins to slide against its friction
+            agrees = _holds(friction, holding_impulse, (1.0 + _ROUNDING) * bound)
+            friction.impulse = min(max(holding_impulse, -bound), bound)
+            friction.limit_impulse = (
+                holding_impulse - friction.impulse if friction.limit != 0 else 0.0
+            )
+            # The joint begins to slide against its friction.
+            broken = -1 if holding_impulse > 0.0 else 1
         else:
             friction.impulse, friction.limit_impulse = -friction.mark * bound, 0.0
             broken = BY_ROW

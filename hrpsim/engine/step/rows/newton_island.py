@@ -232,12 +232,12 @@ def _solve_in_turns(
     rows, island_rows, constrained = s.rows.rows, s.rows.island_rows, s.constrained
     tolerance, velocity = s.settings[0].tolerance, constrained.velocity
     may_wait = is_dense or island.contact_end - island.first > _FEW_CONTACTS
-    spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
+    spent, limit, begin, waiting_error = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = may_wait and turn < _TURNS - 1 and (turn == 0 or spent < limit)
-        share = _SHARE if some_wait else math.inf
+        error_fraction = _SHARE if some_wait else math.inf
         if not _write_island(
-            s.counts[0], s.forest, constrained, s.rows, s.newton, island, share, tolerance
+            s.counts[0], s.forest, constrained, s.rows, s.newton, island, error_fraction, tolerance
         ):
             return MORE_NEWTON, spent, begin
         if turn == 0:
@@ -255,10 +255,12 @@ def _solve_in_turns(
             s.newton_part,
         )
         spent, begin = spent + count, max(begin, error)
-        missed = largest_miss(rows, island_rows, island, velocity, False) if some_wait else 0.0
-        if missed <= max(island.residual, CAUTION * tolerance):
+        waiting_error = (
+            largest_miss(rows, island_rows, island, velocity, False) if some_wait else 0.0
+        )
+        if waiting_error <= max(island.residual, CAUTION * tolerance):
             break
-    island.residual = max(island.residual, missed)
+    island.residual = max(island.residual, waiting_error)
     island.converged = island.residual <= tolerance
     return DONE, spent, begin
 

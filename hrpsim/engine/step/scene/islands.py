@@ -105,10 +105,10 @@ def find_islands(
     `island_count` and `direct_island`.
     """
     island_rows = rows.island_rows
-    contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
+    contact_count, other_count = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
     first = root_of(bodies, constrained, rows.rows[0].constrained_a)
     alone, any_direct = True, False
-    for entry in range(contact_count + rest):
+    for entry in range(contact_count + other_count):
         number = 3 * entry if entry < contact_count else entry + 2 * contact_count
         island_rows[entry] = number
         row = rows.rows[number]
@@ -118,7 +118,7 @@ def find_islands(
     counts.direct_island = 0 if any_direct else -1
     if alone or settings.relative_tolerance > 0.0:
         island = islands.ranges[0]
-        island.first, island.contact_end, island.end = 0, contact_count, contact_count + rest
+        island.first, island.contact_end, island.end = 0, contact_count, contact_count + other_count
         island.new_count, island.whole, island.slips = counts.new_count, 1, 0
         counts.island_count = 1
     else:
@@ -130,7 +130,7 @@ def find_islands(
             rows,
             islands,
             contact_count,
-            contact_count + rest,
+            contact_count + other_count,
         )
 
 
