@@ -92,7 +92,7 @@ def clear_body_wrenches(articulated: Records[Articulated]) -> None:
 def hold_wrenches(
     settings: Settings, kinematics: Records[Kinematics], articulated: Records[Articulated], rk4: Rk4
 ) -> None:
-    """Store the constraint wrenches on bodies [Nm, N] in rk4.heldfor later stages of rk4."""
+    """Store the constraint wrenches on bodies [Nm, N] in rk4.held for later stages of rk4."""
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
