@@ -112,6 +112,18 @@ def test_a_walk_is_pushed_and_recorded(tmp_path, monkeypatch, capsys):
     assert not moved[time < 0.2].any() and moved[time > 0.29].min() > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("push", "named"),
+    [("BODY,5,90,0.2", "if 90 degrees are meant, write 1.571"), ("BODY,5,0,0.5", "not before")],
+)
+def test_a_doubtful_push_is_named(push, named, tmp_path, monkeypatch, capsys):
+    """Law: a heading in degrees is warned of. A push after the end is refused."""
+    monkeypatch.chdir(tmp_path)
+    status = main(["walk", "--duration", "0.3", "--push", push])
+    assert status == int(named == "not before")
+    assert named in capsys.readouterr().err
+
+
 def test_verify_finds_damage_of_a_recording(tmp_path, capsys):
     """Law: a changed byte within an array is named; the sound file is not."""
     path = tmp_path / "run.npz"

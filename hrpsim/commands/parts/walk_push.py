@@ -13,7 +13,6 @@ from hrpsim.common.arguments import not_negative, real
 from hrpsim.common.errors import HrpsimError, ModelWarning, require_name
 
 if TYPE_CHECKING:
-    from hrpsim.model.readers.plausibility import wide_turn
     from hrpsim.sweeps.worlds.world_run import Push
     from hrpsim.world.objects.robot import Robot
 
@@ -45,6 +44,7 @@ def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
 
     Raises HrpsimError for a link that the robot does not have.
     """
+    from hrpsim.model.readers.plausibility import wide_turn
     from hrpsim.sweeps.worlds.world_run import PUSH_DEFAULTS, Push
 
     duration = PUSH_DEFAULTS["duration"]
