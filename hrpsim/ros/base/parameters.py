@@ -88,9 +88,9 @@ SPECIFICATIONS = dict(
         [""],
         "Arguments for the robot's xacro file, such as 'bush:=true'; they override the world file",
     ),
-    time_step=Specification(0.0, "Length of a step [s]; 0 takes the world file's", 0.0, 0.1),
+    time_step=Specification(0.0, "Length of a step [s]; 0: as in the world file", 0.0, 0.1),
     integrator=Specification(
-        "", "Integration scheme; empty takes the world file's", choices=("", *INTEGRATORS)
+        "", "Integration scheme; empty: as in the world file", choices=("", *INTEGRATORS)
     ),
     real_time_factor=_live(
         1.0,
@@ -107,10 +107,11 @@ SPECIFICATIONS = dict(
     publish_odometry=Specification(
         True,
         "Publish the true pose of the base as odom and as the transform odom_frame -> base; "
-        "off where an estimator provides it",
+        "false if an estimator publishes it",
     ),
     publish_link_tf=Specification(
-        True, "Publish the transforms between the links; off where robot_state_publisher does it"
+        True,
+        "Publish the transforms between the links; false if robot_state_publisher publishes them",
     ),
     start_paused=Specification(False, "Wait for ~/resume or ~/step before the first step"),
     step_count=_live(1, "Number of steps that one call of ~/step makes", 1, 1_000_000),
@@ -129,7 +130,7 @@ SPECIFICATIONS = dict(
     ),
     lockstep_timeout=Specification(
         1.0,
-        "In lockstep: wall time without a command after which the node logs what it waits for, "
+        "In lockstep: wall time without a command after which the node logs the missing command "
         "and ~/step fails [s]",
         0.0,
         1.0e6,
@@ -141,13 +142,13 @@ SPECIFICATIONS = dict(
     ),
     lockstep_policy=Specification(
         "pause",
-        "In lockstep: reaction after lockstep_timeout: continue to wait, continue without the "
-        "command (the last one holds), or end the node with exit code 1",
+        "In lockstep: reaction after lockstep_timeout: continue to wait, continue with the last "
+        "command, or end the node with exit code 1",
         choices=("pause", "hold", "abort"),
     ),
     unitree=Specification(
         "",
-        "Robot whose controllers command lowcmd and read lowstate; empty: no such topics",
+        "Unitree robot with the topics lowcmd and lowstate; empty: no such topics",
         choices=("", "go2", "g1"),
     ),
     unitree_check_crc=Specification(True, "Whether a LowCmd with a wrong crc is rejected"),
@@ -155,7 +156,7 @@ SPECIFICATIONS = dict(
         0.1, "Simulated time for which a wrench of apply_wrench acts in full [s]", 0.0, 1000.0
     ),
     wrench_ramp=_live(
-        0.02, "Simulated time in which it then falls linearly to zero [s]", 0.0, 1000.0
+        0.02, "Simulated time in which the wrench then falls linearly to zero [s]", 0.0, 1000.0
     ),
     imu_gyro_noise=_deviation("the noise of angular velocities, of each sample and axis [rad/s]"),
     imu_gyro_bias=_deviation("a constant error, drawn once for each axis [rad/s]"),
@@ -175,8 +176,8 @@ SPECIFICATIONS = dict(
     ),
     trajectory_groups=Specification(
         [""],
-        "Groups of joints with an action GROUP_controller/follow_joint_trajectory of their own, by "
-        "patterns of their names, such as 'left_arm:=LARM_JOINT.*'",
+        "Groups of joints, by patterns of names; each has an action "
+        "GROUP_controller/follow_joint_trajectory. Example: 'left_arm:=LARM_JOINT.*'",
     ),
     marker_rate=_rate(20.0, "contact_markers"),
     contact_rate=_rate(50.0, "contacts"),
@@ -185,19 +186,19 @@ SPECIFICATIONS = dict(
     ),
     solver_sweep_limit=_live(
         0,
-        "Limit of solver sweeps in a step, with new contacts too; 0 takes the world file's",
+        "Limit of solver sweeps in a step, even with new contacts; 0: as in the world file",
         0,
         100_000,
     ),
     solver_tolerance=_live(
         0.0,
-        "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
+        "Tolerance at which the contact solver stops, as in World; 0: as in the world file",
         0.0,
         1.0,
     ),
     solver_accuracy=Specification(
         "",
-        "Tolerance by name, as World has it; empty takes solver_tolerance, or the world file's",
+        "Tolerance by name, as in World; empty: as solver_tolerance, or the world file",
         choices=("", *ACCURACIES),
         read_only=False,
     ),
@@ -229,15 +230,12 @@ SPECIFICATIONS = dict(
         True, "Whether a process of low priority compiles kernels that later steps may need"
     ),
     duration=Specification(
-        0.0,
-        "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",
-        0.0,
-        1.0e9,
+        0.0, "Simulated time after which the node ends by itself [s]; 0: without end", 0.0, 1.0e9
     ),
     viewer=Specification(
         False, "Whether to show the world in a browser, on this machine; needs viser"
     ),
-    viewer_port=Specification(8080, "Port of the viewer; 0 takes any free one", 0, 65535),
+    viewer_port=Specification(8080, "Port of the viewer; 0 takes any free port", 0, 65535),
 )
 
 
