@@ -215,7 +215,9 @@ def values_of(
             f"{name} {mean:.4g} ({low:.4g} to {high:.4g})"
             for name, (mean, low, high) in spread(found[one.name]).items()
         ]
-        result.notes.append(f"{one.name}, mean of the folds (least to largest): {', '.join(parts)}")
+        result.notes.append(
+            f"{one.name}, mean of the folds (smallest to largest): {', '.join(parts)}"
+        )
     return found
 
 
@@ -248,7 +250,7 @@ def add_profiles(
         result.data["profiles"][one.name] = (one.parameters, profiles)
         for name, curve in profiles.items():
             low, high = undecided(best[name], *curve)
-            what = f"{one.name} contact, {name}: fitted (as good)"
+            what = f"{one.name} contact, {name}: fitted value (range with as good a fit)"
             result.add(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
 
 

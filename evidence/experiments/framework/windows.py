@@ -83,12 +83,12 @@ def add_fit(
     ours, peer = fits["hrpsim"], fits.get("mujoco")
     if again is not None:
         agree = ours.agrees_with(again)
-        what = "intervals of the fit and of a fit to the last third that agree"
+        what = "number of intervals that agree with a fit to the last third"
         result.add(what, f"of {len(agree)}", sum(agree.values()))
     for name, value in ours.values.items():
         half = CONFIDENT * ours.deviations[name]
         low, middle, high = (f"{x:.{digits}g}" for x in (value - half, value, value + half))
-        what = f"{name.removeprefix(prefix)}, fitted"
+        what = f"{name.removeprefix(prefix)}, fitted value"
         result.add(what, "", f"{middle} ({low} to {high})", peer=peer and peer.values[name])
 
 

@@ -151,26 +151,28 @@ def _drift_of(motion: Motion | None) -> float | None:
 
 def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=None) -> None:
     """Add rows for the loop's error with and without projection, and the energy with projection."""
-    add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
+    add, gap = result.of(f"{kind}, {integrator}, 1 ms: "), peer and peer.largest_gap
     projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
-    what, bound = "error of a loop, position_projection", below(LARGEST_GAP)
+    what, bound = "largest loop error, with position_projection", below(LARGEST_GAP)
     add(what, "m", projected.largest_gap, bound, analytic=0.0, peer=gap)
-    what = "error of a loop, velocity rows alone"
+    what = "largest loop error, without position_projection"
     add(what, "m", alone.largest_gap, analytic=0.0, peer=gap)
     drift, bound = _drift_of(projected), at_most(LARGEST_DRIFT)
-    add("change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
+    add("largest relative change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
 
 
 def _add_angles(result: Result, integrator: str, tree: dict, exact, peer: Motion | None) -> None:
     """Add rows for the error of the crank's angle, and its decrease with the time step."""
-    add = result.of(f"tree, {integrator}: crank's angle from theta(t), ")
+    add = result.of(f"tree, {integrator}: ")
     for h in HALVINGS:
         here, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
         bound = at_most(LARGEST_ANGLE[integrator]) if here else None
         other = peer.angle_error(exact) if peer and here else None
-        add(f"dt {h:g} s", "rad", error, bound, analytic=0.0, peer=other)
+        what = f"error of the crank's angle, dt {h:g} s"
+        add(what, "rad", error, bound, analytic=0.0, peer=other)
     coarse, fine = (tree[integrator, True, h].angle_error(exact, ORDER_AFTER) for h in HALVINGS[1:])
-    what, least = f"order at the last halving after {ORDER_AFTER:g} s", LEAST_ORDER[integrator]
+    what = f"order of this error, last halving of dt, after {ORDER_AFTER:g} s"
+    least = LEAST_ORDER[integrator]
     add(what, "", math.log2(coarse / fine), at_least(least))
 
 
@@ -178,9 +180,9 @@ def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:
     for method in PEER_METHOD.values():
         moved = mujoco_motion(mujoco, duration, method, stiff=True)
         add = result.of(f"mujoco {method}, solref of two steps: ")
-        add("largest error of the loop", "m", None, peer=moved.largest_gap)
-        add("largest change of energy", "", None, peer=_drift_of(moved))
-        add("crank's angle from theta(t)", "rad", None, peer=moved.angle_error(exact))
+        add("largest loop error", "m", None, peer=moved.largest_gap)
+        add("largest relative change of energy", "", None, peer=_drift_of(moved))
+        add("error of the crank's angle", "rad", None, peer=moved.angle_error(exact))
 
 
 def _notes(duration: float, exact) -> list[str]:

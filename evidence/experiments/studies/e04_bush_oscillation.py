@@ -152,7 +152,7 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
 def run(options: Options) -> Result:
     """Tilt the robot on each set of bushes, with both integrators."""
-    settings = f"implicitfast, {TIME_STEP:g} s, contacts of solref {PEER_CONTACT:g} s"
+    settings = f"implicitfast, {TIME_STEP:g} s, contacts with solref {PEER_CONTACT:g} s"
     mujoco, result = against_mujoco(settings)
     result.data.update(swings={}, curves={})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
@@ -169,7 +169,7 @@ def run(options: Options) -> Result:
         _add_mode(result, f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
         _add_stepped(result, bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
-        gap = f"{bush_set}: largest gap under the soles, of both integrators"
+        gap = f"{bush_set}: largest gap under the soles, both integrators"
         result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
         result.notes.append(_note_of_estimate(bush_set, model, estimate))
         result.data["swings"][bush_set] = swings
@@ -201,9 +201,9 @@ def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) 
     ratio = slowest_mode(sway.poles()).damping_ratio
     _add_mode(result, name, swing, stepped, peer)
     ours, expected = swing.mode.damping_ratio / ratio, stepped.damping_ratio / ratio
-    what = f"{name}: damping ratio over that of continuous time"
+    what = f"{name}: damping ratio / estimate in continuous time"
     result.add(what, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
-    what = f"{name}: damping ratio of the estimate in steps over that of continuous time"
+    what = f"{name}: estimated damping ratio in time steps / in continuous time"
     result.add(what, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
 
 
@@ -215,7 +215,7 @@ def _add_divergence(result: Result) -> None:
             outcome = "holds"
         except WorldError:
             outcome = "diverges"
-        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
+        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms: outcome", "", outcome)
     decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
     result.notes.append(
         f"A roll bush damps the rotation of a sole in the air at the rates ({decays}) /s. At 1 "

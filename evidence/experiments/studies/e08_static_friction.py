@@ -113,7 +113,8 @@ def _add_table(result: Result, ours: dict, peers: dict) -> None:
         for model in scene.MODELS:
             found = _verdict({key: moved for key, moved in ours.items() if key[1] == model}, force)
             exact = model == "penalty" and force == THRESHOLD
-            target, what = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
+            what = f"state under {force:g} N, {model}"
+            target = None if exact else equal_to(analytic)
             result.add(what, "", found, target, source=source, analytic=analytic, peer=peer)
 
 
@@ -147,7 +148,7 @@ def _add_yielding(result: Result, rate: int) -> None:
     case = f"at 0.9 of the threshold, dt 1/{rate} s, penalty"
     late = path[round(5.0 * rate) :]
     creep = abs(float(late[-1] - late[0]))
-    result.add(f"gives {case}", "m", float(late[-1]), analytic=given)
+    result.add(f"deflection of the springs {case}", "m", float(late[-1]), analytic=given)
     result.add(f"creep from 5 to 15 s {case}", "m", creep, below(1e-6), analytic=0.0)
 
 

@@ -125,7 +125,7 @@ def run(options: Options) -> Result:
 
 
 def _add_slips(result: Result, runs: dict) -> None:
-    what = "farthest that a corner of the box moved in the grip"
+    what = "largest motion of a corner of the box in the grip"
     peer = runs["mujoco"].largest_slip if "mujoco" in runs else None
     slips = {kind: runs[kind].largest_slip for kind in KINDS}
     result.add(
@@ -144,7 +144,7 @@ def _add_other_slips(result: Result, others: dict) -> None:
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
-        what = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
+        what = f"hybrid, {pads}, {placed}: largest motion of a corner"
         result.add(what, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
 
 
@@ -152,8 +152,8 @@ def _add_grip(result: Result, ours: OurRun) -> None:
     """Add rows of the grip: half of the motor's force on each pad, and the safety factor."""
     target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
-        result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
-    what = "friction that the pads can give / the most that is needed"
+        result.add(f"hybrid: force of {link} at the end", "N", force, target, analytic=gripper.GRIP)
+    what = "largest friction force of the pads / largest needed force"
     result.add(what, "", None, analytic=gripper.margin())
 
 
@@ -163,10 +163,10 @@ def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
         here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
         residual, at_limit = each.residual[here], int((~each.met[here]).sum())
-        add("residual, median", "m/s", float(np.median(residual)), at_most(tolerance))
-        add("residual, largest", "m/s", float(residual.max()))
-        add(f"steps of {here.sum()} that end at the limit of rounds", "", at_limit)
-    what = "hybrid: steps in which the direct solver did not finish"
+        add("median residual", "m/s", float(np.median(residual)), at_most(tolerance))
+        add("largest residual", "m/s", float(residual.max()))
+        add(f"number of steps, of {here.sum()}, that reach the limit of rounds", "", at_limit)
+    what = "hybrid: number of steps in which the direct solver did not finish"
     result.add(what, "", ours.unfinished, equal_to(0))
 
 
@@ -176,9 +176,9 @@ def _add_times(result: Result, runs: dict) -> None:
     for kind in KINDS:
         for says, begin, end in moments:
             ours, other = runs[kind].median_cost(begin, end), peer and peer.median_cost(begin, end)
-            result.add(f"{kind}: a step, {says}", "us", ours, peer=other)
+            result.add(f"{kind}: time of a step, {says}", "us", ours, peer=other)
         ours, other = runs[kind].slowest, peer and peer.slowest
-        result.add(f"{kind}: the slowest of 1000 steps", "us", ours, peer=other)
+        result.add(f"{kind}: longest time of a step, of 1000", "us", ours, peer=other)
 
 
 def _notes(runs: dict) -> list[str]:
