@@ -193,13 +193,13 @@ def _notes(duration: float, exact) -> list[str]:
         f"{four_bar.ROCKER:g} and {four_bar.GROUND:g} m. The motion starts from rest and takes "
         f"{duration:g} s. The crank swings between {angles.min():.0f} and {angles.max():.0f} "
         "degrees.",
-        "The energy error is relative to the largest kinetic energy, from positions and "
-        "velocities at the end of each step. MuJoCo's Euler integrator is of first order: its "
-        "velocities lag by half a step.",
-        "The exact angle theta(t) is the integral of the closed form of the loop by DOP853, with "
-        "a tolerance of 1e-12.",
+        "The change of energy is relative to the largest kinetic energy. Energies come from "
+        "positions and velocities at the end of each step. MuJoCo's Euler integrator is of first "
+        "order: its velocities lag by half a step.",
+        "The exact angle of the crank is the integral of the closed form of the loop by DOP853, "
+        "with a tolerance of 1e-12.",
         "The case 'bars and hinges' has three free bodies and four hinges of five rows each: 20 "
-        "rows on 18 degrees of freedom, of which one stays free.",
+        "rows on 18 degrees of freedom. One degree of freedom remains.",
     ]
 
 

@@ -253,8 +253,8 @@ def _notes(mujoco) -> list[str]:
         "moment at rest. The damping ratio is the logarithmic decrement. Both use the signal "
         f"from {SETTLED:g} s until the amplitude is {100 * SMALLEST:g} % of the first swing.",
         "semi_implicit integrates springs by the trapezoidal rule, which adds no damping, and "
-        "dampers to second order. Its result is compared with the same masses integrated in the "
-        f"same steps, and these with continuous time within {100 * STEPPED:g} %.",
+        "dampers to second order. The reference is an estimate with the same masses and steps. "
+        f"This estimate agrees with continuous time within {100 * STEPPED:g} %.",
     ]
     if mujoco is not None:
         model = standing_on(BUSH_SETS[0])

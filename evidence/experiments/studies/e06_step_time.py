@@ -161,7 +161,8 @@ def _add_aims(result: Result, times: dict) -> None:
     ):
         if (points, peer) in times:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
-            what = f"{points} points, {ours}: our time / MuJoCo's, {peer}"
+            how = "converged" if ours == "converged" else f"{SWEEPS} sweeps"
+            what = f"{points} points, {how}: hrpsim's time / MuJoCo's, {peer}"
             result.add(what, "", ratio, below(aim))
 
 

@@ -204,8 +204,8 @@ def run(options: Options) -> Result:
     result.notes += [
         "'static' means static at every dt (1/50, 1/100, 1/200, 1/400 s). Otherwise the table "
         "gives the result of each dt.",
-        "penalty: the springs yield elastically before friction holds. If the threshold is off, "
-        "the deflection of the springs is part of the 0.1 m.",
+        "penalty: the springs yield elastically before friction holds. This deflection is part "
+        "of the 0.1 m that define the threshold.",
         "A push at the centre of the box loads the front corners. If the spring of a back corner "
         "were released completely at mu times the normal force, the box would slide from "
         f"{CORNERS:.2f} N on. The box of the thesis slides between 3.92 and 4.41 N. In hrpsim, "

@@ -145,7 +145,7 @@ def _add_timings(result: Result, analyser, motion, found, pinocchio, options) ->
     result.add("time of a sample", "s", mine / count, source=SOURCE_TIME / count, peer=each)
     if oracle:
         ratio = float(np.median(np.array(ours) / np.array(theirs)))
-        what = "our time / Pinocchio's, measured in alternation"
+        what = "hrpsim's time / Pinocchio's, measured in alternation"
         result.add(what, "", ratio, at_most(LARGEST_RATIO))
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)

@@ -89,7 +89,7 @@ def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
     add(what, "s", float(np.median(times)), peer=median)
     if peer:
         ratio = float(np.median(np.array(times) / np.array(others)))
-        add(f"our time / MuJoCo's, median of {rounds} rounds", "", ratio, below(LARGEST_RATIO))
+        add(f"hrpsim's time / MuJoCo's, median of {rounds} rounds", "", ratio, below(LARGEST_RATIO))
 
 
 def add_shape(
@@ -183,7 +183,7 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
     add(f"time to simulate {SECONDS:g} s", "s", ride.seconds, source=seconds, peer=other)
     if peer:
         ratio = ride.seconds / peer.seconds
-        add("our time / MuJoCo's, PGS", "", ratio, below(LARGEST_SWEEPS_RATIO))
+        add("hrpsim's time / MuJoCo's, PGS", "", ratio, below(LARGEST_SWEEPS_RATIO))
 
 
 def add_rigid_iterative(result: Result) -> None:
