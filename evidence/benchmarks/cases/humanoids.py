@@ -50,7 +50,7 @@ OURS, SMOOTH, OWN = "hrpsim", "without joint friction", "with its own feet"
 PUBLIC, ACCURATE = "public", "accurate"
 HEAD = [
     *("robot", "motion", "hrpsim [us]", "public / hrpsim", "accurate / hrpsim", "sweeps"),
-    *("factorisations", "points", "MuJoCo's", "with / without friction"),
+    *("factorisations", "points", "MuJoCo's points", "with / without friction"),
     *("own feet / boxes", "fell"),
 ]
 
