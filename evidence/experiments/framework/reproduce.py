@@ -182,7 +182,7 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
     lines += ["", *(f"- {note}" for note in outcome.result.notes)]
     if outcome.figure:
         link = Path(os.path.relpath(outcome.figure, folder)).as_posix()
-        lines += ["", f"![{_heading(outcome)}]({link})"]
+        lines += ["", f"![Figure {outcome.experiment.name}]({link})"]
     return "\n".join([*lines, "", f"{_verdict(outcome)}.", ""])
 
 

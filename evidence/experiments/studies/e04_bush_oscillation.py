@@ -236,14 +236,14 @@ def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (
         f"{bush_set}: the slowest mode of the estimate {estimate.kind}. The robot is tilted by "
-        f"{tilt_of(model):.4f} rad. An estimate that includes the masses between bushes and "
-        f"ankles and a compliant waist differs by {period:+.1f} % in the period and by "
-        f"{ratio:+.1f} % in the damping ratio."
+        f"{tilt_of(model):.4f} rad. The larger estimate differs by {period:+.1f} % in the period "
+        f"and by {ratio:+.1f} % in the damping ratio."
     )
 
 
 def _notes(mujoco) -> list[str]:
     notes = [
+        "The larger estimate includes the masses between bushes and ankles, and a compliant waist.",
         "The robot starts at rest in half-sitting. The body above the bushes is rotated forward "
         "about the pitch axis of the bushes until the centre of pressure has moved by "
         f"{100 * PRESSURE:g} cm, and is released. The soles stay in place.",
