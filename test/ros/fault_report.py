@@ -29,7 +29,7 @@ HEAD = """# Fault injection
 
 Made by `python -m ros.fault_report` in test/, with {cpus} processors under a load of {load:.1f}.
 
-| fault | promise | result | lost |
+| fault | promise | result | lost and readable data |
 | --- | --- | --- | --- |"""
 LIMIT = 120.0  # [s]
 

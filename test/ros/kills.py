@@ -288,7 +288,8 @@ def told(kind: str, done: list[Kill]) -> str:
         f"kill -9 of the {kind} at {len(done)} random moments of a short walk",
         "the other processes end"
         if is_whole
-        else "the demonstration names it and ends with status 1 (0 after the walk); all end",
+        else "the demonstration names the killed process and ends with status 1 (0 after the "
+        "walk); all processes end",
         f"{ends}; {median([kill.took for kill in done]):.1f} s, "
         f"at most {max(kill.took for kill in done):.1f} s; "
         + ("" if is_whole else f"{sum(kill.named for kill in done)} name the process; ")

@@ -237,5 +237,5 @@ def _draw_linkage(axes, exact) -> None:
 
 
 EXPERIMENT = Experiment(
-    "E2", "A four-bar linkage, closed by two rows", "extended PGS paper, Fig. 3", run, draw
+    "E2", "A four-bar linkage with a closed loop", "extended PGS paper, Fig. 3", run, draw
 )

@@ -193,9 +193,9 @@ def _notes(runs: dict) -> list[str]:
         "lie on the floor.",
         "The motion in the grip is the motion of the box relative to either finger after the "
         f"fingers closed at {gripper.CLOSED:g} s. Each contact point of a pad has a compliance of "
-        f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except in rows called rigid.",
-        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are solved directly "
-        "at the end. The time is the processor time of the steps, all scenes in one process, 50 "
+        f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except with rigid pads.",
+        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} constraints are solved "
+        "directly at the end. The time is the processor time of the steps, all scenes in one process, 50 "
         "steps of each in alternation.",
         "MuJoCo has no motor constraints, so its hand follows the path by position actuators. "
         "impratio 100 makes friction stiffer than the normal forces.",
@@ -238,5 +238,9 @@ def _draw_scene(axes, scene: gripper.Scene) -> None:
 
 
 EXPERIMENT = Experiment(
-    "E14", "A gripper on direct, the floor on iterative", "AGX notes, hybrid solver", run, draw
+    "E14",
+    "Direct solver for a gripper, iterative for the floor",
+    "AGX notes, hybrid solver",
+    run,
+    draw,
 )
