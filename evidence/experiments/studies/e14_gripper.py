@@ -195,8 +195,8 @@ def _notes(runs: dict) -> list[str]:
         f"fingers closed at {gripper.CLOSED:g} s. Each contact point of a pad has a compliance of "
         f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except with rigid pads.",
         f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} constraints are solved "
-        "directly at the end. The time is the processor time of the steps, all scenes in one process, 50 "
-        "steps of each in alternation.",
+        "directly at the end. The time is the processor time of the steps, all scenes in one "
+        "process, 50 steps of each in alternation.",
         "MuJoCo has no motor constraints, so its hand follows the path by position actuators. "
         "impratio 100 makes friction stiffer than the normal forces.",
     ]
