@@ -390,8 +390,8 @@ def main() -> int:
             columns.append(np.abs(errors).max(axis=0))
             columns.append(halves.mean(axis=0))
     print(
-        f"| unknown | error without noise | white, of {seeds} | worst error | half width "
-        f"| coloured, of {seeds} | worst error | half width |"
+        f"| unknown | error without noise | white noise, of {seeds} | largest error | half width "
+        f"| coloured noise, of {seeds} | largest error | half width |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, bias, *own in zip(linear.unknowns.names, *columns):

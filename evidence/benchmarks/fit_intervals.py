@@ -61,7 +61,8 @@ def noise(seed: int, colour: float) -> np.ndarray:
 def main() -> int:
     """Print the table."""
     seeds = number_of_seeds()
-    print(f"| coefficient | gain, of {seeds} | damping, of {seeds} | mean half width |")
+    names = f"intervals of the gain, of {seeds} | of the damping, of {seeds}"
+    print(f"| coefficient of the noise | {names} | mean half width |")
     print("| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "arm.urdf").write_text(URDF)

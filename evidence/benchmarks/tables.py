@@ -80,7 +80,7 @@ def exact_table(result: CaseResult) -> list[str]:
     for subject in _unique(m.subject for m in result.measurements if m.exact):
         own = [m.exact for m in result.measurements if m.subject == subject]
         rows.append([subject, *(_worst([e[k] for e in own if k in e]) for k in measures)])
-    return table(["how exact (worst of the table above)", *measures], rows)
+    return table(["largest error of the table above", *measures], rows)
 
 
 def _worst(values: list) -> str:
@@ -113,7 +113,7 @@ def claim_table(result: CaseResult) -> list[str]:
         ]
         for claim in result.claims
     ]
-    return table(["to be shown", "measured", "bound", ""], rows)
+    return table(["aim", "measured", "bound", ""], rows)
 
 
 def case_lines(result: CaseResult) -> list[str]:

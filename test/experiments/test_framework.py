@@ -63,10 +63,10 @@ def test_it_prints_a_table_and_returns_0_when_every_target_is_met(invented, repr
     assert status == 0
     title, source, peer, head, row, plain, *_ = out.splitlines()
     assert title == "E90: Test E90" and source.endswith("nowhere") and peer.endswith("another 1.0")
-    assert head.split() == ["unit", "source", "analytic", "ours", "peer", "target", "met"]
+    assert head.split() == ["unit", "source", "analytic", "hrpsim", "peer", "target", "met"]
     assert row.split() == "|height| m 2 0.5 0.5 none yet <= 1 yes".split()
     assert plain.split() == ["steps", "-", "-", "-", "12", "-"]
-    assert head.index("ours") + 4 == row.index(" 0.5  none") + 4, "columns are aligned"
+    assert head.index("hrpsim") + 6 == row.index(" 0.5  none") + 4, "columns are aligned"
     assert "1 of 1 targets met" in out and "note: measured twice" in out
 
 

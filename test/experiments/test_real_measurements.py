@@ -217,7 +217,7 @@ def test_r1_runs_on_the_real_tosses():
     (path,) = real("cube_tosses.npz")
     result = run(Options(quick=True, data=path.parent))
     rows = {row.what: row.ours for row in result.rows}
-    assert 5.0 < rows["rigid contact: position, mean over the frames"] < 20.0
+    assert 5.0 < rows["rigid contact: position error, mean over frames"] < 20.0
 
 
 @pytest.fixture(scope="module")

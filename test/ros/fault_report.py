@@ -29,7 +29,7 @@ HEAD = """# Fault injection
 
 Made by `python -m ros.fault_report` in test/, with {cpus} processors under a load of {load:.1f}.
 
-| fault | promised | happened | lost |
+| fault | promise | result | lost and readable data |
 | --- | --- | --- | --- |"""
 LIMIT = 120.0  # [s]
 
@@ -60,9 +60,9 @@ def pages(folder: Path) -> None:
     done = subprocess.run(command, cwd=ROOT / "test", capture_output=True, text=True)
     row(
         "50 slow and hostile visitors of the viewer",
-        "the step goes on as before; who behaves is served",
+        "steps go on; correct visitors are served",
         (done.stdout.strip() or done.stderr.strip()).splitlines()[-1],
-        "pages beyond the eighth, junk",
+        "pages beyond the eighth, invalid data",
     )
 
 
@@ -81,18 +81,18 @@ def names_and_floods(folder: Path) -> None:
         values = {v.key: v.value for v in statuses[-1].status[1].values}
         row(
             "three publishers of joint_commands at 10 kHz for 10 s",
-            "steps go on, the last command counts, what overflows is counted",
+            "steps go on, the last command acts, lost commands are counted",
             f"node alive: {node.exit_code is None}; {values['accepted']} accepted",
-            "commands that came faster than steps were made",
+            "commands between two steps, except the last",
         )
         simulations.start(start_paused=True)
         said = node.wait_for_line("another node has the name", 30.0)
         answered = listener.call("/hrpsim/pause").success
         row(
-            "two nodes of one name",
-            "both run; each warns",
+            "two nodes with the same name",
+            "both run and warn",
             f"warned: {said}; requests answered: {answered}",
-            "a request reaches either node",
+            "a request reaches one of the nodes",
         )
     finally:
         listener.close()
@@ -152,8 +152,8 @@ def clock_jumps(folder: Path) -> None:
         pause = max(b - a for a, b in pairwise(arrivals))
         answered = listener.call("/hrpsim/pause").success
         row(
-            "the wall clock jumps by a day to and by two days fro",
-            "simulated time goes on in step with time that passes",
+            "the wall clock jumps by a day forward and two days back",
+            "simulated time keeps pace with elapsed time",
             f"{1e-9 * (stamps[-1] - stamps[0]):.2f} s simulated in {passed:.2f} s, {gaps} stamps "
             f"left out, longest pause of /clock {1e3 * pause:.0f} ms; requests answered: "
             f"{answered}; node alive: {node.exit_code is None}",
@@ -193,19 +193,19 @@ def full_disk(folder: Path) -> None:
     size = sum(file.stat().st_size for file in bag.iterdir())
     row(
         "full disk: a recorder on a file system of 8 MB",
-        "it names the file and ends with status 1; what it wrote can be read",
+        "it names the file and ends with status 1; the written part can be read",
         f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-120:]}",
-        f"what came after {size} bytes; {sum(message_counts(bag).values())} messages read",
+        f"messages after {size} bytes; {sum(message_counts(bag).values())} messages read",
     )
 
 
 def places(folder: Path) -> None:
     """Run the node where it can write nowhere, and as somebody whose it is not."""
     for name, promise, options in (
-        ("no place for logs", "one line, status 1", {"ROS_LOG_DIR": "/proc/none"}),
+        ("no writable folder for logs", "one line, status 1", {"ROS_LOG_DIR": "/proc/none"}),
         (
-            "no home, no place for kernels",
-            "one line; it compiles and runs",
+            "no writable home and kernel cache",
+            "one line; the node compiles and runs",
             {
                 "HOME": "/proc/none",
                 "HRPSIM_CACHE_DIR": "/proc/none",
@@ -220,15 +220,15 @@ def places(folder: Path) -> None:
     if os.geteuid() == 0:
         done = run_node(dict(os.environ), before=confined("mount --bind -o ro {0} {0}", ROOT))
         row(
-            "read-only install, and kernels that cannot be written to",
-            "it runs with the kernels that are there",
+            "read-only installation and kernel cache",
+            "the node runs with the stored kernels",
             f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-90:]}",
             "nothing",
         )
         done = run_node(dict(os.environ), before=confined("mount -t tmpfs -o ro none /dev/shm"))
         row(
             "no /dev/shm",
-            "DDS goes over UDP",
+            "DDS uses UDP",
             f"status {done.returncode}: {(done.stdout.splitlines() or [''])[-1][-90:]}",
             "nothing",
         )

@@ -286,12 +286,13 @@ def told(kind: str, done: list[Kill]) -> str:
     is_whole = kind == "demonstration"
     cells = (
         f"kill -9 of the {kind} at {len(done)} random moments of a short walk",
-        "the others end"
+        "the other processes end"
         if is_whole
-        else "the demonstration says so and ends with status 1 (0 if the walk was over), all end",
+        else "the demonstration names the killed process and ends with status 1 (0 after the "
+        "walk); all processes end",
         f"{ends}; {median([kill.took for kill in done]):.1f} s, "
         f"at most {max(kill.took for kill in done):.1f} s; "
-        + ("" if is_whole else f"{sum(kill.named for kill in done)} name it; ")
+        + ("" if is_whole else f"{sum(kill.named for kill in done)} name the process; ")
         + f"nothing runs {max(gone, default=0.0):.1f} s later in {len(gone)} of {len(done)}",
         f"{sum(kill.messages >= 0 for kill in bags)} of {len(bags)} bags read, up to "
         f"{max((kill.messages for kill in bags), default=0)} messages, "

@@ -104,7 +104,7 @@ def soft_ball() -> Case:
 
     truth = rebound_truth()
     return Case(
-        "ball of 1 kg meets 1e4 N/m and 2 Ns/m at 1 m/s: leaves at [m/s], farthest of 10 phases",
+        "ball of 1 kg meets 1e4 N/m and 2 Ns/m at 1 m/s: final speed [m/s], worst of 10 phases",
         truth,
         lambda: farthest(map(one, gaps()), truth),
         lambda stiff: farthest((other(gap, stiff) for gap in gaps()), truth),
@@ -139,7 +139,10 @@ def tiles() -> Case:
         return float(data.qvel[0])
 
     return Case(
-        "box at 1 m/s without friction over flush boxes: after 2 s [m/s]", 1.0, ours, theirs
+        "box slides at 1 m/s over flush boxes without friction: speed after 2 s [m/s]",
+        1.0,
+        ours,
+        theirs,
     )
 
 
@@ -174,7 +177,7 @@ def ball_off_a_ball(integrator: str, peer: str) -> Case:
         return last
 
     return Case(
-        f"ball rolls and slips off a ball, friction 2, {integrator}: leaves at cos a",
+        f"ball rolls and slips off a ball, friction 2, {integrator}: cos a at the separation",
         0.5730,
         ours,
         theirs,
@@ -209,7 +212,9 @@ def tumbling_rod(integrator: str, peer: str) -> Case:
         advance(model, data, 1000)
         return energy(data.qvel[3:])
 
-    return Case(f"rod that tumbles for 1 s, {integrator}: energy / first", 1.0, ours, theirs)
+    return Case(
+        f"rod that tumbles for 1 s, {integrator}: energy / initial energy", 1.0, ours, theirs
+    )
 
 
 # -- a ball on a turntable ---------------------------------------------------------------------
@@ -252,7 +257,9 @@ def turntable(integrator: str, peer: str) -> Case:
         advance(model, data, 5000)
         return float(np.linalg.norm(data.qpos[1:3] - end))
 
-    return Case(f"ball on a turntable for 5 s, {integrator}: error [m]", 0.0, ours, theirs)
+    return Case(
+        f"ball on a turntable for 5 s, {integrator}: error of position [m]", 0.0, ours, theirs
+    )
 
 
 # -- a tower whose weights grow by ten ---------------------------------------------------------
@@ -283,7 +290,12 @@ def tower() -> Case:
         advance(model, data, 1000)
         return float(edge * (count - 0.5) - data.qpos[-5])
 
-    return Case("tower of ten boxes of 1 kg to 1e9 kg, upward: sinks in 1 s [m]", 0.0, ours, theirs)
+    return Case(
+        "tower of ten boxes, 1 kg at the bottom to 1e9 kg at the top: sag in 1 s [m]",
+        0.0,
+        ours,
+        theirs,
+    )
 
 
 def cases() -> list[Case]:
@@ -303,7 +315,9 @@ def main() -> None:
     """Print the table."""
     module = mujoco_module()
     print(
-        f"| scene | truth | hrpsim | {peer_name(module)} | the same, stiff |\n" + 5 * "| --- " + "|"
+        f"| scene | truth | hrpsim | {peer_name(module)} | mujoco with stiff contacts |\n"
+        + 5 * "| --- "
+        + "|"
     )
     for case in cases():
         found = [case.ours()]

@@ -27,19 +27,19 @@ Row = tuple[str, float, float, bool]  # what, measured, bound, whether the bound
 
 def free_motion() -> Iterator[Row]:
     energy, momentum = drift("rk4")
-    yield "rk4 tumble 10 s, energy (relative)", energy, 1e-9, False
-    yield "rk4 tumble 10 s, angular momentum (relative)", momentum, 1e-9, False
+    yield "rk4, tumbling for 10 s: relative change of energy", energy, 1e-9, False
+    yield "rk4, tumbling for 10 s: relative change of angular momentum", momentum, 1e-9, False
     world = World(1e-3, integrator="rk4")
     body = world.add_body(Box((0.1, 0.1, 0.1)), 2.0, velocity=(1.0, 2.0, 3.0))
     world.step(1000)
     fall = np.abs(body.position - (1.0, 2.0, 3.0 - GRAVITY / 2)).max()
-    yield "rk4 free fall 1 s, error [m]", fall, 1e-12, False
+    yield "rk4, free fall for 1 s: error of position [m]", fall, 1e-12, False
 
 
 def bushes() -> Iterator[Row]:
     error = errors("rk4", (1e-3, 5e-4, 2.5e-4))
     yield (
-        "rk4 undamped bush, error ratio at half the step",
+        "rk4, undamped bush: error / error at half the step",
         (error[:-1] / error[1:]).min(),
         14,
         True,
@@ -51,7 +51,7 @@ def bushes() -> Iterator[Row]:
     moment = TURN["moment"] + TURN["rotor"]
     now = 0.5 * moment * robot.v[0] ** 2 + 0.5 * TURN["k"] * robot.q[0] ** 2
     change = abs(now / (0.5 * TURN["k"] * START**2) - 1)
-    yield "rk4 undamped bush 10 s, energy (relative)", change, 1e-6, False
+    yield "rk4, undamped bush for 10 s: relative change of energy", change, 1e-6, False
 
 
 def slopes() -> Iterator[Row]:
@@ -60,11 +60,11 @@ def slopes() -> Iterator[Row]:
         yield f"slope 26.5 deg, creep in 10 s, {integrator} [m]", worst, 1e-9, False
     worst = {(s, b): creep(s, b, "semi_implicit", 0.0) for s, b in SCENES}
     box = max(worst["box", False], worst["box", True])
-    yield "slope 26.5 deg, box, from the first step on [m]", box, 1e-9, False
+    yield "slope 26.5 deg, box, creep from the first step on [m]", box, 1e-9, False
     rest = max(worst["cylinder", False], worst["feet", False])
-    yield "slope 26.5 deg, cylinder and balls on the plane, first step on [m]", rest, 1e-9, False
+    yield "slope 26.5 deg, cylinder and balls, creep from the first step on [m]", rest, 1e-9, False
     yield (
-        "slope 26.5 deg, cylinder on a box, first step on [m]",
+        "slope 26.5 deg, cylinder on a box, creep from the first step on [m]",
         worst["cylinder", True],
         1e-9,
         False,
@@ -81,18 +81,23 @@ def slopes() -> Iterator[Row]:
                 world.step(1000)
                 at.append(travel(body, 26.6)[0])
             error = max(error, abs((at[2] - 2 * at[1] + at[0]) / expected - 1))
-        yield f"slope 26.6 deg, acceleration error, {integrator}", error, 1e-3, False
+        yield f"slope 26.6 deg, relative error of acceleration, {integrator}", error, 1e-3, False
 
 
 def stopping() -> Iterator[Row]:
     worst = max(abs(stop_distance(v, dt, "rk4") * 2 * MU * G / v**2 - 1) for v, dt in CASES)
-    yield "E7 stop distance, rk4 (relative)", worst, 1e-3, False
+    yield "E7, relative error of the stopping distance, rk4", worst, 1e-3, False
     late = []
     for v, dt in CASES:
         v += 0.5 * MU * G * dt  # half a step's worth of speed left: the farthest off
         excess = stop_distance(v, dt, "semi_implicit") - v**2 / (2 * MU * G)
         late.append(abs(excess) / (MU * G * dt**2 / 8))
-    yield "E7 stop distance, semi_implicit (share of mu g dt^2 / 8)", max(late), 1.001, False
+    yield (
+        "E7, error of the stopping distance / (mu g dt^2 / 8), semi_implicit",
+        max(late),
+        1.001,
+        False,
+    )
     for integrator in INTEGRATORS:
         world = table(integrator, 1 / 100)
         angles = np.arange(36) * (2 * math.pi / 36) + 0.03
@@ -105,27 +110,32 @@ def stopping() -> Iterator[Row]:
         moved = np.array([b.position[:2] for b in bodies]) - np.array(starts)
         distance = np.linalg.norm(moved, axis=1)
         yield (
-            f"36 headings, longest / shortest - 1, {integrator}",
+            f"36 headings, longest / shortest sliding distance - 1, {integrator}",
             distance.max() / distance.min() - 1,
             1e-3,
             False,
         )
         off = np.abs(moved[:, 0] * np.sin(angles) - moved[:, 1] * np.cos(angles)) / distance
-        yield f"36 headings, off the heading, {integrator}", off.max(), 1e-3, False
+        yield (
+            f"36 headings, largest deviation from the heading, {integrator}",
+            off.max(),
+            1e-3,
+            False,
+        )
 
 
 def standing() -> Iterator[Row]:
     bounds = {
         "sum": ("wrench sum / m g - 1", 1e-6),
-        "chatter": ("p2p of each foot's Fz [N]", 1e-3),
-        "drift": ("CoM drift [m]", 1e-4),
+        "chatter": ("range of a foot's vertical force [N]", 1e-3),
+        "drift": ("motion of the centre of mass [m]", 1e-4),
         "penetration": ("penetration [m]", 3e-4),
     }
     for bush in (False, True):
         for integrator in INTEGRATORS:
             found = ten_seconds(bush, integrator)
             for key, (what, bound) in bounds.items():
-                name = f"standing 10 s, {'bushes' if bush else 'rigid'}, {integrator}: {what}"
+                name = f"standing for 10 s, {'bushes' if bush else 'rigid'}, {integrator}: {what}"
                 yield name, found[key], bound, False
 
 
@@ -144,7 +154,7 @@ def same_bits() -> Iterator[Row]:
         script(other)
         changed += float(digest(world) != digest(other))
         yield (
-            f"same input, same bits; snapshot continues, {integrator} (differences)",
+            f"number of differences in a repeated run or after a snapshot, {integrator}",
             changed,
             0,
             False,
@@ -159,7 +169,7 @@ def rows() -> Iterator[Row]:
 
 def main() -> int:
     """Print the table; return 1 if a figure is missed."""
-    print("| figure | measured | target | met |\n| --- | --- | --- | --- |")
+    print("| quantity | measured | target | met |\n| --- | --- | --- | --- |")
     missed = 0
     for what, measured, bound, at_least in rows():
         met = measured >= bound if at_least else measured <= bound

@@ -165,17 +165,18 @@ def run(result: CaseResult, effort: Effort) -> None:
             names = list(times)
             for peer in names[len(engines) :]:
                 ratio = median_ratio(times, peer, OURS)
-                result.claims.append(Claim(f"{quantity}: {peer} / ours", ratio, 1.0, at_least=True))
+                result.claims.append(
+                    Claim(f"{quantity}: {peer} / hrpsim", ratio, 1.0, at_least=True)
+                )
     head = ["thousand world-steps a second", *names]
     result.extra.append((head, [[name, *values] for name, values in throughput.items()]))
     result.notes += [
         "hrp2_like standing on 8 points. Worlds differ in masses and gains (±10 %), friction (0.5 "
-        f"to 1) and the velocities they begin with. Every call begins {BEFORE} steps later, in "
-        "the same states. Microseconds are processor time over world-steps with one thread, wall "
-        "time with two",
-        f"{SWEPT}: what comes to rest is otherwise solved by Newton's method, to 1e-12 m/s",
-        f"mjbatch is measured where {PYTHON} names an interpreter that has it, which needs a "
-        "MuJoCo of its own",
+        f"to 1) and initial velocities. Every call begins {BEFORE} steps later, in the same "
+        "states. Microseconds are per world-step: processor time with one thread, wall time with "
+        "two",
+        f"{SWEPT}: by default Newton's method solves bodies that come to rest, to 1e-12 m/s",
+        f"{PYTHON} names an interpreter with mjbatch, which needs its own MuJoCo",
     ]
 
 

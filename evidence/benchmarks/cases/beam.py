@@ -102,11 +102,12 @@ def run(result: CaseResult, effort: Effort) -> None:
     for name in ("mujoco Newton, stiffest", "dart welds"):
         if name in times:
             ratio = median_ratio(times, name, OURS)
-            result.claims.append(Claim(f"{name} / ours", ratio, 1.0, at_least=True))
+            result.claims.append(Claim(f"{name} / hrpsim", ratio, 1.0, at_least=True))
     result.notes += [
-        "39 cubes of 0.1 m and 1.25 kg, each locked to the next, the first to the world. The beam "
-        "is rigid in truth, both errors are 0 then",
-        "mujoco's welds as stiff as stay finite. dart's welds with its default error reduction",
+        "39 cubes of 0.1 m and 1.25 kg. Each is locked to the next, the first to the world. In "
+        "a rigid beam both errors are 0",
+        "mujoco's welds are as stiff as stays finite. dart's welds have the default error "
+        "reduction",
     ]
 
 

@@ -112,7 +112,7 @@ class Fall:
         """Return the row of the table for this engine."""
         until = TIME_STEP * len(self.total)
         left = until < SECONDS and self.too_slow
-        cells = [self.engine.name, f"left at {until:.2f}" if left else "never"]
+        cells = [self.engine.name, f"stopped at {until:.2f}" if left else "never"]
         if np.isfinite(self.rest):
             cells[1] = f"{self.rest:.2f}"
         deepest, end = (1e3 * max(d, default=np.nan) for d in (self.depths, self.depths[-20:]))
@@ -122,14 +122,14 @@ class Fall:
 
 
 HEAD = [
-    "at rest after [s]",
-    "deepest overlap ever [mm]",
-    "in the last 0.1 s [mm]",
-    "fastest at the end [mm/s]",
+    "time until rest [s]",
+    "largest overlap [mm]",
+    "overlap in the last 0.1 s [mm]",
+    "largest speed at the end [mm/s]",
     "kinetic energy [J]",
     "energy lost [J]",
-    "last impact [s]",
-    "energy regained after it [J]",
+    "time of the last impact [s]",
+    "energy regained after the last impact [J]",
 ]
 
 
@@ -202,31 +202,33 @@ def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) ->
     for fall in () if effort.quick else falls[: len(OURS)]:
         who = f"{name}, {fall.engine.name}"
         result.claims += [
-            Claim(f"{who}: fastest at the end [mm/s]", 1e3 * fall.fastest[-1], FASTEST),
-            Claim(f"{who}: energy regained, of what was lost", fall.regained / fall.lost, RISE),
+            Claim(f"{who}: largest speed at the end [mm/s]", 1e3 * fall.fastest[-1], FASTEST),
+            Claim(f"{who}: energy regained / energy lost", fall.regained / fall.lost, RISE),
         ]
         if fall.depths:
             deepest = 1e3 * max(fall.depths[-20:])
-            result.claims.append(Claim(f"{who}: deepest overlap at rest [mm]", deepest, DEEPEST))
+            result.claims.append(Claim(f"{who}: largest overlap at rest [mm]", deepest, DEEPEST))
 
 
 def _notes() -> list[str]:
     return [
-        "a bin 0.7 m wide. Boxes with edges of 0.06 to 0.12 m. As many L, U, rings and hearts, "
-        "which are concave, as bricks and hexagonal prisms, 0.1 to 0.17 m. 500 kg/m^3, friction "
-        "0.5, 1 ms. Masses, inertias and poses alike in all engines",
-        f"falling: turns of {TURN} steps in the first {FALLING:g} s, from free fall to a full bin, "
-        "hence the spread. At the end: after 3 s, whether at rest or "
-        "not. A call from Python for each step",
-        f"overlaps: coal's depth between convex parts, from the poses every {SAMPLE} steps",
-        f"at rest: nothing faster than {1e3 * REST:g} mm/s, centre and spin times radius, until "
-        f"the end. An impact: a step that changes this by more than {1e3 * IMPACT:.0f} mm/s, five "
-        "times what gravity does. Energy: kinetic and potential, without what soft contacts store",
-        "meshes: ours and dart's (Bullet's GImpact) are triangles, concave. mujoco and bullet take "
-        "the convex hull of a moving mesh, and for convex parts are given the decomposition",
-        "bullet's hulls are rounded by a margin that keeps them apart. mujoco: CG, elliptic cone, "
-        "default softness. dart: its matrix-free contact solver (30 iterations) and its default, "
-        f"Dantzig's. What takes more than {LONGEST:g} s of processor time is left there, untimed",
+        "The bin is 0.7 m wide. Boxes have edges of 0.06 to 0.12 m. Half of the meshes are "
+        "concave (L, U, rings, hearts), half are bricks and hexagonal prisms, 0.1 to 0.17 m. "
+        "500 kg/m^3, friction 0.5, 1 ms. Masses, inertias and poses are the same in all engines",
+        f"falling: rounds of {TURN} steps in the first {FALLING:g} s, from free fall to a full "
+        "bin, hence the spread. at the end: after 3 s, at rest or not. Each step is a call from "
+        "Python",
+        f"overlap: coal's depth between convex parts, every {SAMPLE} steps",
+        f"at rest: no centre, and no spin times radius, faster than {1000.0 * REST:g} mm/s until "
+        f"the end. impact: a step that changes this speed by more than {1000.0 * IMPACT:.0f} "
+        "mm/s, five times the effect of gravity. energy: kinetic and potential, without the "
+        "energy of soft contacts",
+        "meshes: concave triangles in hrpsim and dart (Bullet's GImpact). mujoco and bullet use "
+        "the convex hull, or the decomposition (convex parts)",
+        "bullet's hulls are rounded by a margin that keeps them apart. mujoco: CG, elliptic "
+        "cone, default softness. dart: its matrix-free contact solver (30 iterations) and its "
+        f"default, Dantzig's. An engine stops after {LONGEST:g} s of processor time and has no "
+        "time then",
     ]
 
 

@@ -147,9 +147,9 @@ def run(result: CaseResult, effort: Effort) -> None:
             exact[COAL] = {"points": points}
         result.measure(name, subjects, effort, exact)
     result.notes += [
-        f"overlap {DEPTH} m. coal's patch where it collides. Its calls from Python, two or four a "
-        "pair, are in its time and cannot be told apart from its work",
-        "points: the most of any pair",
+        f"Shapes overlap by {DEPTH} m. coal computes a patch if it finds a collision. Its times "
+        "include two or four calls from Python per pair",
+        "points: largest number of any pair",
     ]
 
 

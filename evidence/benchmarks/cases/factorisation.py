@@ -232,14 +232,14 @@ def run(result: CaseResult, effort: Effort) -> None:
     for task in ("factorise", "solve"):
         measured = [(size, times[n, task]) for n, size in chains.items() if (n, task) in times]
         result.fits.append(fit(f"{OURS}, {task}", "joints of a chain", *zip(*measured), ours=True))
-        text = f"exponent of ours, {task}, chains"
+        text = f"exponent of hrpsim, {task}, chains"
         result.claims.append(Claim(text, result.fits[-1].exponent, 1.0))
     result.notes += [
-        "each node is a connection of 6 rows between two free bodies. 1e-3 on the diagonal",
-        "library times hold the call from Python, which a compiled step could not make. LAPACK's "
-        "and SuperLU's are without building their matrices, SuperLU orders anew in each call",
-        "ours stores whole blocks. qdldl, where installed, keeps the structure and is given the "
-        "upper triangle ready-made",
+        "Each node is a connection of 6 rows between two free bodies, with 1e-3 on the diagonal",
+        "Times of libraries include the call from Python. The times of LAPACK and SuperLU "
+        "exclude building their matrices. SuperLU orders again in each call",
+        "hrpsim stores whole blocks. qdldl, if installed, keeps the structure and gets the "
+        "upper triangle",
     ]
 
 

@@ -49,8 +49,8 @@ BOUND = 1.25  # ratio of the times of a step with and without joint friction
 OURS, SMOOTH, OWN = "hrpsim", "without joint friction", "with its own feet"
 PUBLIC, ACCURATE = "public", "accurate"
 HEAD = [
-    *("robot", "motion", "ours [us]", "public / ours", "accurate / ours", "sweeps"),
-    *("factorisations", "points", "MuJoCo's", "with / without friction"),
+    *("robot", "motion", "hrpsim [us]", "public / hrpsim", "accurate / hrpsim", "sweeps"),
+    *("factorisations", "points", "MuJoCo's points", "with / without friction"),
     *("own feet / boxes", "fell"),
 ]
 
@@ -197,11 +197,11 @@ def _claim(result: CaseResult, lines: dict[str, Line], motion: str) -> None:
     friction = {name: line.ratio(OURS, SMOOTH) for name, line in lines.items()}
     if not np.isnan(list(public.values())).all():
         name = min(public, key=lambda n: np.nan_to_num(public[n], nan=np.inf))
-        text = f"{motion}: public / ours, least, {name}"
+        text = f"{motion}: public / hrpsim, smallest, {name}"
         result.claims.append(Claim(text, public[name], 1.0, at_least=True))
     if not np.isnan(list(friction.values())).all():
         name = max(friction, key=lambda n: np.nan_to_num(friction[n]))
-        text = f"{motion}: with / without joint friction, most, {name}"
+        text = f"{motion}: with / without joint friction, largest, {name}"
         result.claims.append(Claim(text, friction[name], BOUND))
 
 

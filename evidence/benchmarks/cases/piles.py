@@ -170,17 +170,17 @@ def run(result: CaseResult, effort: Effort) -> None:
                 times.setdefault(name, []).append(values)
             slow |= {name for name in new if np.median(new[name]) > SLOWEST and name != OURS}
         _add_fits(result, scene, counts, times)
-    head = ["ours", "contacts", "sweeps", "residual [m/s]", "ns a contact", "and sweep"]
+    head = ["hrpsim", "contacts", "sweeps", "residual [m/s]", "ns a contact", "and sweep"]
     result.extra.append((head, rows))
     result.notes += [
-        f"cubes of {EDGE} m and {MASS:g} kg, friction {FRICTION}, 1 ms. The heap is dropped at "
-        "random and comes to rest in our world, then all engines begin there at rest",
-        f"engines whose step takes longer than {1e3 * SLOWEST:g} ms are not asked for more cubes",
-        "dart keeps to 1000 contacts in all, with a warning, and leaves others out. Sleeping is "
-        "its default, measured after 0.6 s of rest",
-        "Bullet in maximal coordinates, 50 iterations. Each engine's penetration as it finds it",
-        "speed: of all centres in the step after timing, 0 in truth. The others begin where ours "
-        "rests, so that soft contacts still give way",
+        f"Cubes of {EDGE} m and {MASS:g} kg, friction {FRICTION}, 1 ms. The heap is dropped at "
+        "random and comes to rest in hrpsim. All engines begin with this heap",
+        f"An engine with steps longer than {1000.0 * SLOWEST:g} ms does not simulate more cubes",
+        "dart uses at most 1000 contacts, with a warning. Sleeping is its default, measured "
+        "after 0.6 s of rest",
+        "Bullet has maximal coordinates and 50 iterations. Each engine computes its penetration",
+        "speed: of all centres in the step after timing. The exact value is 0. Soft contacts "
+        "still yield at that time",
     ]
 
 
@@ -190,7 +190,7 @@ def _add_fits(result: CaseResult, scene: str, counts, times: dict[str, list]) ->
             measured = counts[: len(values)]
             result.fits.append(fit(f"{name}, {scene}", "cubes", measured, values, name == OURS))
     exponent = next(f.exponent for f in result.fits if f.subject == f"{OURS}, {scene}")
-    result.claims.append(Claim(f"exponent of ours, {scene}", exponent, 1.0))
+    result.claims.append(Claim(f"exponent of hrpsim, {scene}", exponent, 1.0))
 
 
 def _our_row(scene: str, world, seconds: float) -> list[str]:

@@ -88,9 +88,9 @@ def run(result: CaseResult, effort: Effort) -> None:
     times = result.measure(f"{POINTS} points", subjects, effort)
     best = {name: 1e6 * float(np.min(values)) for name, values in times.items()}
     for name in reads:
-        result.claims.append(Claim(f"{name}, best turn [us]", best[name], READ_BOUND))
+        result.claims.append(Claim(f"{name}, fastest round [us]", best[name], READ_BOUND))
     for name in commands:
-        result.claims.append(Claim(f"{name}, best turn [us]", best[name], COMMAND_BOUND))
+        result.claims.append(Claim(f"{name}, fastest round [us]", best[name], COMMAND_BOUND))
     result.notes += [
         f"hrp2_like, {len(targets)} joints of which {len(names)} have gains, "
         f"{len(robot.model.link_names)} links, at rest. Every call from Python, new arrays at each"

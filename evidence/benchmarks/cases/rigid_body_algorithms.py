@@ -107,19 +107,19 @@ def run(result: CaseResult, effort: Effort) -> None:
             _measure(result, f"{name} {algorithm}", algorithm, subjects, exact, overhead, effort)
     if overhead:
         rows = [[*key, f"{1e6 * value:.2f}"] for key, value in overhead.items()]
-        result.extra.append((["calls from Python, taken off", "", "[us]"], rows))
+        result.extra.append((["subtracted calls from Python", "", "[us]"], rows))
     result.notes += [
-        f"{STATES} random states in turn, the same for hrpsim and pinocchio, in compiled loops "
+        f"{STATES} random states, the same for hrpsim and pinocchio, in compiled loops "
         "(pinocchio's ABA and RNEA: abaInParallel and rneaInParallel on one thread)",
-        "what has no such loop is called from Python, and the time of the same calls for a model "
-        "of one joint is taken off: pinocchio's kinematics, CRBA, derivatives and WORLD "
-        "convention, mujoco",
-        "pinocchio as its wheel has it, for any x86-64 processor. Ours is compiled for this one",
-        "all begin with poses and velocities (CRBA: poses). Results in the public layout, but for "
-        "the base's wrench and rows, which ours has along the world's axes",
+        "Some functions are called from Python, and the time of the same calls for a model of one "
+        "joint is subtracted: pinocchio's kinematics, CRBA, derivatives and WORLD convention, all "
+        "of mujoco",
+        "pinocchio's wheel is compiled for any x86-64 processor, hrpsim for this processor",
+        "All begin with poses and velocities (CRBA: poses). Results have the public layout, but "
+        "hrpsim's wrench and rows of the base are along the world's axes",
         "derivatives: three matrices, analytic. mujoco has none",
-        "mujoco at one state. ABA is its M, factorised and solved once (mj_makeM, mj_factorM, "
-        "mj_rne, mj_solveM), so it costs more than a step that uses M again",
+        "mujoco has one state. Its ABA computes, factorises and solves M once (mj_makeM, "
+        "mj_factorM, mj_rne, mj_solveM), which costs more than a step that uses M again",
     ]
 
 
@@ -136,7 +136,7 @@ def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> 
     rivals = [name for name in others if name.startswith(LOOP)]
     if rivals:
         fastest = min(rivals, key=lambda name: np.median(times[name]))
-        text = f"{quantity}: ours / pinocchio's fastest"
+        text = f"{quantity}: hrpsim / pinocchio's fastest"
         result.claims.append(Claim(text, median_ratio(times, OURS, fastest), 1.0))
 
 

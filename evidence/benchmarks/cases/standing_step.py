@@ -69,25 +69,25 @@ def run(result: CaseResult, effort: Effort) -> None:
         result.fits.append(fit(name, "contact points", measured, values, ours=name in OURS))
     _claims(result, times)
     result.notes += [
-        "36 joints and a free base, rubber bushes, servos, 1 ms, semi-implicit. One call per many "
-        "steps, for dart and Bullet a call from Python each step",
-        "converged: our residual is below 1e-6 g dt = 1e-8 m/s. 120 sweeps: whether needed or not",
-        "contact speed, one formula for all: how fast a point still moves after a step, of those "
-        "that bear load within 99 % of their friction and therefore should stick",
-        "dart and Bullet: rigid feet, 30 joints, for Bullet has no joint springs and dart's robot "
-        "falls on these bushes within two seconds. Servos are joint springs in dart, constraint "
-        f"motors in Bullet, which cannot load more than {LARGEST} points",
-        "mujoco's contacts are soft. Bullet stands where 50 iterations leave it",
-        "dart and Bullet have a box for a floor. Links without mass get a millionth of a kilogram",
+        "hrp2_like: 36 joints and a free base, rubber bushes, servos, 1 ms, semi_implicit. One "
+        "call makes many steps, in dart and Bullet one step",
+        "converged: residual below 1e-6 g dt = 1e-8 m/s. 120 sweeps: always all sweeps",
+        "contact speed: speed of a point after a step, if the point bears load, has less than "
+        "99 % of its friction, and should therefore stick",
+        "dart and Bullet have rigid feet and 30 joints. Bullet has no joint springs, and dart's "
+        "robot falls on these bushes within two seconds. Servos are joint springs in dart and "
+        f"constraint motors in Bullet, which cannot load more than {LARGEST} points",
+        "mujoco's contacts are soft. Bullet ends after 50 iterations",
+        "dart and Bullet have a box as floor, and 1e-6 kg for links without mass",
     ]
 
 
 def _claims(result: CaseResult, times: dict) -> None:
     best = {p: float(t[CONVERGED].min()) for p, t in times.items()}
     result.claims += [
-        Claim("8 points, converged, best turn [us]: the aim", 1e6 * best[8], AIM),
+        Claim("8 points, converged, fastest round [us]", 1e6 * best[8], AIM),
         Claim(
-            "8 points: Choreonoid's 23 us (another run) / ours, best turn",
+            "8 points: Choreonoid's 23 us (another run) / hrpsim, fastest round",
             CHOREONOID / (1e6 * best[8]),
             LEAD,
             at_least=True,
@@ -102,7 +102,7 @@ def _claims(result: CaseResult, times: dict) -> None:
         solvers = [name for name in times[points] if name.startswith("mujoco")]
         if solvers:
             fastest = min(solvers, key=lambda name: np.median(times[points][name]))
-            text = f"{points} points: mujoco's fastest ({fastest.split()[1]}) / ours, converged"
+            text = f"{points} points: mujoco's fastest ({fastest.split()[1]}) / hrpsim, converged"
             ratio = median_ratio(times[points], fastest, CONVERGED)
             result.claims.append(Claim(text, ratio, LEAD, at_least=True))
     exponent = next(f.exponent for f in result.fits if f.subject == CONVERGED)

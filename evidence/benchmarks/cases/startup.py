@@ -105,15 +105,17 @@ def run(result: CaseResult, effort: Effort) -> None:
         result.note(part, times, reference, {OURS: True}, {})
     totals = {name: values.sum(axis=1) for name, values in arrays.items()}
     result.note("in all", totals, reference, {OURS: True}, {})
-    text = "first step of a later process, all together [s]"
+    text = "time to the first step of a later process [s]"
     result.claims.append(Claim(text, float(np.median(totals[OURS])), CACHED_BOUND))
     if not effort.quick:
         with tempfile.TemporaryDirectory() as empty:
             cold = float(durations(_OURS, HRPSIM_CACHE_DIR=empty).sum())
-        result.claims.append(Claim("the same, nothing compiled yet [s]", cold, COLD_BOUND))
+        result.claims.append(
+            Claim("time to the first step without compiled kernels [s]", cold, COLD_BOUND)
+        )
     result.notes += [
-        "Python keeps its own compiled files, as it does by default",
-        "processor time. Ours expands xacro when it loads, the others read URDF",
+        "Python stores its compiled files, as by default",
+        "Times are processor times. hrpsim expands xacro, the others read URDF",
     ]
 
 

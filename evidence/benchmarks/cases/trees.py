@@ -82,10 +82,11 @@ def run(result: CaseResult, effort: Effort) -> None:
             exponent = result.fits[-1].exponent
             result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
     result.notes += [
-        "free base, no contact, falling. ABA with kinematics over four states in turn, pinocchio "
-        "in its own loop over them. A step with sensors and integration",
-        "pinocchio's data take 0.9 GB at 300 joints and more than 12 GB at 1000: left out there",
-        "mujoco factorises the mass matrix: its work grows with the depth of the tree",
+        "The trees fall with a free base and no contact. ABA includes kinematics, over four "
+        "states, in pinocchio's loop over them. A step includes sensors and integration",
+        "pinocchio is left out from 300 joints on: its data take 0.9 GB at 300 joints and over "
+        "12 GB at 1000",
+        "mujoco factorises the mass matrix. Its work grows with the depth of the tree",
     ]
 
 

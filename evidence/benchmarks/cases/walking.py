@@ -62,9 +62,8 @@ def run(result: CaseResult, effort: Effort) -> None:
     result.claims.append(Claim("real-time factor", factor, 1.0, at_least=True))
     result.notes += [
         "hrp2_like with rubber bushes, default walk with stabiliser, control period "
-        f"{1e3 * loop.controller.period:g} ms. Medians over seconds of simulated time, contacts "
-        "come and go",
-        "no peer walks: mujoco stands in the first posture of the same robot and only steps",
+        f"{1000.0 * loop.controller.period:g} ms. Medians over seconds of simulated time",
+        "No other engine walks. In mujoco the robot stands in its first posture",
     ]
 
 

@@ -53,7 +53,7 @@ def tables(store: Store) -> list[str]:
     for task in time_tasks(SCENES):
         claims += _time_claims(store, task)
     lines += [*_standing(store), "", *_whole_runs(store), ""]
-    lines += ["### To be shown", "", *_claim_table(claims), "", *_settings(store)]
+    lines += ["### Aims", "", *_claim_table(claims), "", *_settings(store)]
     return lines
 
 
@@ -94,7 +94,7 @@ def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
     if not mine or not others:
         return []
     best, who = min(others)
-    text = f"{scene}, {1e3 * step:g} ms: error of ours over that of {who}"
+    text = f"{scene}, {1e3 * step:g} ms: error of hrpsim / error of {who}"
     return [Claim(text, min(mine)[0] / max(best, 1e-300), TIED)]
 
 
@@ -109,7 +109,7 @@ def _kapla(store: Store):
     claims = []
     own = store.error("kapla", KAPLA_STEP, OURS)
     if own is not None and "unable" not in own:
-        text = "kapla: seconds that the tower stands in ours"
+        text = "kapla: time that the tower stands in hrpsim [s]"
         claims.append(Claim(text, own["reached"], own["seconds"], at_least=True))
     return ["### kapla: 102 blocks at 10 ms", "", *table(["", "stands"], rows)], claims
 
@@ -144,7 +144,7 @@ _PUBLISHED = [f"{engine}, published" for engine in published.ENGINES]
 def _time_table(rows) -> list[str]:
     measured = [row for row in rows if row[0] == "measured"]
     others = [row for row in rows if row[0] == "published"]
-    head = ["[us] (times ours)", *TIMED_ENGINES, "date", "machine"]
+    head = ["[us] (ratio to hrpsim)", *TIMED_ENGINES, "date", "machine"]
     lines = table(head, [row[1] for row in measured])
     if others:
         lines += ["", *table([f"[us], {published.MACHINE}", *_PUBLISHED], [r[1] for r in others])]
@@ -180,7 +180,7 @@ def _time_claims(store: Store, task) -> list[Claim]:
         return []
     bound = published.RATIOS.get(task.scene, 1.0) if task.count == 1 else 1.0
     busy = ", on a busy machine" if record["busy"] else ""
-    return [Claim(f"{task.name}: step of ours over {REFERENCE}'s{busy}", value, bound)]
+    return [Claim(f"{task.name}: step of hrpsim / step of {REFERENCE}{busy}", value, bound)]
 
 
 def _claim_table(claims: list[Claim]) -> list[str]:
@@ -189,7 +189,7 @@ def _claim_table(claims: list[Claim]) -> list[str]:
         sign = ">=" if claim.at_least else "<="
         met = "met" if claim.met else "**missed**"
         rows.append([claim.text, number(float(claim.value)), f"{sign} {claim.bound:g}", met])
-    return table(["", "measured", "bound", ""], rows)
+    return table(["aim", "measured", "bound", ""], rows)
 
 
 def _settings(store: Store) -> list[str]:

@@ -219,7 +219,7 @@ def values_of(
             for name, (mean, low, high) in spread(fold_values[contestant.name]).items()
         ]
         result.notes.append(
-            f"{contestant.name}, mean of the folds (least to largest): {', '.join(parts)}"
+            f"{contestant.name}, mean of the folds (smallest to largest): {', '.join(parts)}"
         )
     return fold_values
 
@@ -253,7 +253,7 @@ def add_profiles(
         result.data["profiles"][contestant.name] = (contestant.parameters, profiles)
         for name, curve in profiles.items():
             low, high = undecided(best[name], *curve)
-            label = f"{contestant.name} contact, {name}: fitted (as good)"
+            label = f"{contestant.name} contact, {name}: fitted value (range with as good a fit)"
             result.add(label, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
 
 

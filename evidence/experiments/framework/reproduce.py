@@ -23,7 +23,7 @@ from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.common.figures import new_figure, style
 from hrpsim.common.progress import bar, show_line
 
-_COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
+_COLUMNS = ("", "unit", "source", "analytic", "hrpsim", "peer", "target", "met")
 _SAYS = {True: "yes", False: "NO", None: ""}
 _STUDIES = Path(__file__).parent.parent / "studies"
 _FILE = re.compile(r"([er])(\d+)_\w+\.py")
@@ -182,7 +182,7 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
     lines += ["", *(f"- {note}" for note in outcome.result.notes)]
     if outcome.figure:
         link = Path(os.path.relpath(outcome.figure, folder)).as_posix()
-        lines += ["", f"![{_heading(outcome)}]({link})"]
+        lines += ["", f"![Figure {outcome.experiment.name}]({link})"]
     return "\n".join([*lines, "", f"{_verdict(outcome)}.", ""])
 
 

@@ -83,12 +83,12 @@ def add_fit(
     own, peer = fits["hrpsim"], fits.get("mujoco")
     if again is not None:
         agree = own.agrees_with(again)
-        label = "intervals of the fit and of a fit to the last third that agree"
+        label = "number of intervals that agree with a fit to the last third"
         result.add(label, f"of {len(agree)}", sum(agree.values()))
     for name, value in own.values.items():
         half = CONFIDENT * own.deviations[name]
         low, middle, high = (f"{x:.{digits}g}" for x in (value - half, value, value + half))
-        label = f"{name.removeprefix(prefix)}, fitted"
+        label = f"{name.removeprefix(prefix)}, fitted value"
         result.add(label, "", f"{middle} ({low} to {high})", peer=peer and peer.values[name])
 
 

@@ -119,17 +119,17 @@ def add(result: Result, rate: int, duration: float) -> None:
     result.data["hooked"] = {"girder": hung.posture, "heart": heart.posture}
     row = result.of(case)
     add_slip(result, case, "girder hung by its flange", hung.held)
-    label = f"girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
+    label = f"girder, friction {SLIPPERY:g}: depth of its centre below the pads' centre"
     row(label, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY)
     carried = hung.carried / (MASS * scene.GRAVITY)
     target = near(1.0, absolute=round(FRICTION_SHARE, 3))
-    row("girder: share of its weight that the flange carries", "", carried, target)
-    label = "a box of the girder's outline, gripped alike, is lifted by"
+    row("girder: force on the flange / weight", "", carried, target)
+    label = "box with the girder's outer dimensions, same grip: height of the lift"
     row(label, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0)
     add_slip(result, case, "heart held by notch and tip", heart.held)
-    row("heart: slip while it is lifted", "m", heart.lift_slip, at_most(scene.LARGEST_SLIP))
-    row("heart is lifted by", "m", heart.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
-    row("heart: walls of the notch that press on the pad", "", heart.walls, equal_to(2))
+    row("heart: slip during the lift", "m", heart.lift_slip, at_most(scene.LARGEST_SLIP))
+    row("heart: height of the lift", "m", heart.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
+    row("heart: number of notch walls that press on the pad", "", heart.walls, equal_to(2))
 
 
 def add_slip(result: Result, case: str, how: str, held: Watched) -> None:

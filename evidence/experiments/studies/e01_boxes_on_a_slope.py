@@ -42,7 +42,7 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
 )
 REST = 1e-6  # [J]
 DEEPEST = 1e-3  # [m]
-_DEEPEST = "deepest corner below the slope"
+_DEEPEST = "largest depth of a corner below the slope"
 EVERY = 10  # number of steps between samples
 SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
@@ -231,10 +231,10 @@ def run(options: Options) -> Result:
         _add_rows(result, integrator, duration, own, other)
         add = result.of(f"{integrator}: ")
         touching = world.stats.contact_count
-        add("contact points at the end", "", touching, peer=data and int(data.ncon))
+        add("number of contact points at the end", "", touching, peer=data and int(data.ncon))
         if mujoco:
             overlap, peer = (deepest_overlap(mujoco, drop.end) for drop in (own, other))
-            label = "deepest overlap of any two at the end, as mujoco finds it"
+            label = "largest overlap of two shapes at the end, computed by mujoco"
             add(label, "m", overlap, analytic=0.0, peer=peer)
     if other:
         drops["mujoco"] = other
@@ -257,19 +257,19 @@ def run(options: Options) -> Result:
 def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Drop | None) -> None:
     add, still = result.of(f"{name}: "), below(REST) if name != "penalty" else None
     for label, unit, target, of in (
-        (f"{_DEEPEST}, at any time", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
+        (f"{_DEEPEST}, whole run", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
         (f"{_DEEPEST}, at the end", "m", at_most(DEEPEST), lambda d: float(d.depth[-1])),
         (f"kinetic energy after {duration:g} s", "J", still, lambda d: float(d.energy[-1])),
     ):
         add(label, unit, of(ours), target, analytic=0.0, peer=other and of(other))
     peer = other and (other.rest if other.rest is not None else "never")
-    add("kinetic energy below 1e-6 J for good from", "s", ours.rest, peer=peer)
+    add("time after which the kinetic energy stays below 1e-6 J", "s", ours.rest, peer=peer)
     for label, begin, end in (
-        ("falling and colliding (0.4 to 1.2 s)", 0.4, 1.2),
+        ("boxes falling and colliding (0.4 to 1.2 s)", 0.4, 1.2),
         ("last half second", duration - 0.5, duration),
     ):
         peer = other and other.median_cost(begin, end)
-        add(f"a step, {label}", "us", ours.median_cost(begin, end), peer=peer)
+        add(f"time of a step, {label}", "us", ours.median_cost(begin, end), peer=peer)
 
 
 def draw(result: Result, figure) -> None:

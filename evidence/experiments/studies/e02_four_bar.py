@@ -151,26 +151,28 @@ def _drift_of(motion: Motion | None) -> float | None:
 
 def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=None) -> None:
     """Add rows for the loop's error with and without projection, and the energy with projection."""
-    add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
+    add, gap = result.of(f"{kind}, {integrator}, 1 ms: "), peer and peer.largest_gap
     projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
-    label, bound = "error of a loop, position_projection", below(LARGEST_GAP)
+    label, bound = "largest loop error, with position_projection", below(LARGEST_GAP)
     add(label, "m", projected.largest_gap, bound, analytic=0.0, peer=gap)
-    label = "error of a loop, velocity rows alone"
+    label = "largest loop error, without position_projection"
     add(label, "m", alone.largest_gap, analytic=0.0, peer=gap)
     drift, bound = _drift_of(projected), at_most(LARGEST_DRIFT)
-    add("change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
+    add("largest relative change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
 
 
 def _add_angles(result: Result, integrator: str, tree: dict, exact, peer: Motion | None) -> None:
     """Add rows for the error of the crank's angle, and its decrease with the time step."""
-    add = result.of(f"tree, {integrator}: crank's angle from theta(t), ")
+    add = result.of(f"tree, {integrator}: ")
     for h in HALVINGS:
         judged, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
         bound = at_most(LARGEST_ANGLE[integrator]) if judged else None
         other = peer.angle_error(exact) if peer and judged else None
-        add(f"dt {h:g} s", "rad", error, bound, analytic=0.0, peer=other)
+        what = f"error of the crank's angle, dt {h:g} s"
+        add(what, "rad", error, bound, analytic=0.0, peer=other)
     coarse, fine = (tree[integrator, True, h].angle_error(exact, ORDER_AFTER) for h in HALVINGS[1:])
-    label, least = f"order at the last halving after {ORDER_AFTER:g} s", LEAST_ORDER[integrator]
+    label = f"order of this error, last halving of dt, after {ORDER_AFTER:g} s"
+    least = LEAST_ORDER[integrator]
     add(label, "", math.log2(coarse / fine), at_least(least))
 
 
@@ -178,9 +180,9 @@ def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:
     for method in PEER_METHOD.values():
         moved = mujoco_motion(mujoco, duration, method, stiff=True)
         add = result.of(f"mujoco {method}, solref of two steps: ")
-        add("largest error of the loop", "m", None, peer=moved.largest_gap)
-        add("largest change of energy", "", None, peer=_drift_of(moved))
-        add("crank's angle from theta(t)", "rad", None, peer=moved.angle_error(exact))
+        add("largest loop error", "m", None, peer=moved.largest_gap)
+        add("largest relative change of energy", "", None, peer=_drift_of(moved))
+        add("error of the crank's angle", "rad", None, peer=moved.angle_error(exact))
 
 
 def _notes(duration: float, exact) -> list[str]:
@@ -191,13 +193,13 @@ def _notes(duration: float, exact) -> list[str]:
         f"{four_bar.ROCKER:g} and {four_bar.GROUND:g} m. The motion starts from rest and takes "
         f"{duration:g} s. The crank swings between {angles.min():.0f} and {angles.max():.0f} "
         "degrees.",
-        "The energy error is relative to the largest kinetic energy, from positions and "
-        "velocities at the end of each step. MuJoCo's Euler integrator is of first order: its "
-        "velocities lag by half a step.",
-        "The exact angle theta(t) is the integral of the closed form of the loop by DOP853, with "
-        "a tolerance of 1e-12.",
+        "The change of energy is relative to the largest kinetic energy. Energies come from "
+        "positions and velocities at the end of each step. MuJoCo's Euler integrator is of first "
+        "order: its velocities lag by half a step.",
+        "The exact angle of the crank is the integral of the closed form of the loop by DOP853, "
+        "with a tolerance of 1e-12.",
         "The case 'bars and hinges' has three free bodies and four hinges of five rows each: 20 "
-        "rows on 18 degrees of freedom, of which one stays free.",
+        "rows on 18 degrees of freedom. One degree of freedom remains.",
     ]
 
 
@@ -235,5 +237,5 @@ def _draw_linkage(axes, exact) -> None:
 
 
 EXPERIMENT = Experiment(
-    "E2", "A four-bar linkage, closed by two rows", "extended PGS paper, Fig. 3", run, draw
+    "E2", "A four-bar linkage with a closed loop", "extended PGS paper, Fig. 3", run, draw
 )

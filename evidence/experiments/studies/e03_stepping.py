@@ -157,13 +157,13 @@ def _add_chatter(result: Result, name: str, model: Model, done: Stepping, change
     little = below(LARGEST_CHATTER) if judged else None
     for label, signal in (("vertical force", force), ("roll moment", moment)):
         for when, part in (("away from changes", signal[away]), ("whole run", signal)):
-            add(f"{label} above 100 Hz, {when}, rms", "", _worst(part), little, analytic=0.0)
+            add(f"rms of the {label} above 100 Hz, {when}", "", _worst(part), little, analytic=0.0)
     forces = done.wrenches[:, :, 2]
     count = sum(len(seen_changes(force, done.time, weight)) for force in forces.T)
     planned = equal_to(len(changes)) if judged else None
-    add("feet that leave the floor or come down", "", count, planned)
-    add("largest vertical force on a foot, of the weight", "", float(forces.max()) / weight)
-    add("falls", "", int(done.fell), equal_to(0) if judged else None)
+    add("number of lift-offs and touch-downs", "", count, planned)
+    add("largest vertical force on a foot / weight", "", float(forces.max()) / weight)
+    add("number of falls", "", int(done.fell), equal_to(0) if judged else None)
 
 
 def _worst(signals: np.ndarray) -> float:
@@ -177,9 +177,10 @@ def _add_weight(result: Result, name: str, model: Model, done: Stepping) -> None
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight
     worst, mean = _worst(error[:, None]), abs(float(total.mean()) / weight - 1.0)
-    label = "sum of the feet less m (g + a), rms, of the weight"
+    label = "rms of (sum of foot forces - m (g + a)) / weight"
     add(label, "", worst, at_most(MOMENTUM_ERROR), analytic=0.0)
-    add("mean sum of the feet less m g, of the weight", "", mean, at_most(MEAN_ERROR), analytic=0.0)
+    what = "mean of (sum of foot forces - m g) / weight"
+    add(what, "", mean, at_most(MEAN_ERROR), analytic=0.0)
 
 
 def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:

@@ -152,7 +152,7 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
 def run(options: Options) -> Result:
     """Tilt the robot on each set of bushes, with both integrators."""
-    settings = f"implicitfast, {TIME_STEP:g} s, contacts of solref {PEER_CONTACT:g} s"
+    settings = f"implicitfast, {TIME_STEP:g} s, contacts with solref {PEER_CONTACT:g} s"
     mujoco, result = against_mujoco(settings)
     result.data.update(swings={}, curves={})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
@@ -169,7 +169,7 @@ def run(options: Options) -> Result:
         _add_mode(result, f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
         _add_stepped(result, bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
-        gap = f"{bush_set}: largest gap under the soles, of both integrators"
+        gap = f"{bush_set}: largest gap under the soles, both integrators"
         result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
         result.notes.append(_note_of_estimate(bush_set, model, estimate))
         result.data["swings"][bush_set] = swings
@@ -201,9 +201,9 @@ def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) 
     ratio = slowest_mode(sway.poles()).damping_ratio
     _add_mode(result, name, swing, stepped, peer)
     ours, expected = swing.mode.damping_ratio / ratio, stepped.damping_ratio / ratio
-    label = f"{name}: damping ratio over that of continuous time"
+    label = f"{name}: damping ratio / estimate in continuous time"
     result.add(label, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
-    label = f"{name}: damping ratio of the estimate in steps over that of continuous time"
+    label = f"{name}: estimated damping ratio in time steps / in continuous time"
     result.add(label, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
 
 
@@ -215,7 +215,7 @@ def _add_divergence(result: Result) -> None:
             outcome = "holds"
         except WorldError:
             outcome = "diverges"
-        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
+        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms: outcome", "", outcome)
     decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
     result.notes.append(
         f"A roll bush damps the rotation of a sole in the air at the rates ({decays}) /s. At 1 "
@@ -236,14 +236,14 @@ def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (
         f"{bush_set}: the slowest mode of the estimate {estimate.kind}. The robot is tilted by "
-        f"{tilt_of(model):.4f} rad. An estimate that includes the masses between bushes and "
-        f"ankles and a compliant waist differs by {period:+.1f} % in the period and by "
-        f"{ratio:+.1f} % in the damping ratio."
+        f"{tilt_of(model):.4f} rad. The larger estimate differs by {period:+.1f} % in the period "
+        f"and by {ratio:+.1f} % in the damping ratio."
     )
 
 
 def _notes(mujoco) -> list[str]:
     notes = [
+        "The larger estimate includes the masses between bushes and ankles, and a compliant waist.",
         "The robot starts at rest in half-sitting. The body above the bushes is rotated forward "
         "about the pitch axis of the bushes until the centre of pressure has moved by "
         f"{100 * PRESSURE:g} cm, and is released. The soles stay in place.",
@@ -253,8 +253,8 @@ def _notes(mujoco) -> list[str]:
         "moment at rest. The damping ratio is the logarithmic decrement. Both use the signal "
         f"from {SETTLED:g} s until the amplitude is {100 * SMALLEST:g} % of the first swing.",
         "semi_implicit integrates springs by the trapezoidal rule, which adds no damping, and "
-        "dampers to second order. Its result is compared with the same masses integrated in the "
-        f"same steps, and these with continuous time within {100 * STEPPED:g} %.",
+        "dampers to second order. The reference is an estimate with the same masses and steps. "
+        f"This estimate agrees with continuous time within {100 * STEPPED:g} %.",
     ]
     if mujoco is not None:
         model = standing_on(BUSH_SETS[0])

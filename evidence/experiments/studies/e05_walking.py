@@ -44,12 +44,13 @@ def run(options: Options) -> Result:
     rigid, bushes = Conditions(bush=False), Conditions()
     a, b, c = _playback(pattern, rigid), _playback(pattern, bushes), _stabilised(pattern, bushes)
     all_steps = equal_to(STEPS)
-    result.add("(a) no bushes, no stabiliser: steps made", "", a.steps, all_steps, source=STEPS)
-    label, falls = "no stabiliser: falls in step", Target("falls", lambda step: step != "none")
+    add = result.of("(a) no bushes, ")
+    add("no stabiliser: completed steps", "", a.steps, all_steps, source=STEPS)
+    label, falls = "no stabiliser: step of the fall", Target("falls", lambda step: step != "none")
     add = result.of(f"(b) bushes ({BUSH_SETS[0]}), ")
     add(label, "", _falls_in(b), falls, source=SOURCE_FALLS_IN_STEP)
     add = result.of(f"(c) bushes ({BUSH_SETS[0]}), ")
-    add("stabiliser: steps made", "", c.steps, all_steps, source=STEPS)
+    add("stabiliser: completed steps", "", c.steps, all_steps, source=STEPS)
     trials = {"a": a, "b": b, "c": c}
     for name, done in trials.items():
         _add_tilt(result, f"({name})", done)
@@ -80,7 +81,7 @@ def run(options: Options) -> Result:
 
 def _add_pattern(result: Result, model, pattern: WalkingPattern) -> None:
     add, quality = result.of("pattern: "), pattern_quality(model, pattern)
-    add("steps", "", len(pattern.footsteps), equal_to(STEPS), source=STEPS)
+    add("number of steps", "", len(pattern.footsteps), equal_to(STEPS), source=STEPS)
     add("duration", "s", float(pattern.times[-1]), equal_to(DURATION), source=DURATION)
     for phase in ("single", "double"):
         margin = getattr(quality, f"{phase}_support_margin")
@@ -130,8 +131,8 @@ def _add_tilt(result: Result, what: str, trial: Trial) -> None:
 def _add_bushes(result: Result, pattern: WalkingPattern, bush_set: str) -> None:
     conditions = Conditions(bush_set=bush_set)
     b, c = _playback(pattern, conditions), _stabilised(pattern, conditions)
-    result.add(f"(b) bushes ({bush_set}), no stabiliser: falls in step", "", _falls_in(b))
-    result.add(f"(c) bushes ({bush_set}), stabiliser: steps made", "", c.steps)
+    result.add(f"(b) bushes ({bush_set}), no stabiliser: step of the fall", "", _falls_in(b))
+    result.add(f"(c) bushes ({bush_set}), stabiliser: completed steps", "", c.steps)
     _add_tilt(result, f"(c) {bush_set}:", c)
 
 
@@ -139,7 +140,7 @@ def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> Non
     """Add rows of (a) and (b) with servos without feedforward torques, and with other gains."""
     for case, bush in (("a", False), ("b", True)):
         done = _playback(pattern, Conditions(bush=bush), gains, feed_forward=False)
-        label = f"({case}) servos without torques, gains of {name}: falls in step"
+        label = f"({case}) servos without torques, gains of {name}: step of the fall"
         result.add(label, "", _falls_in(done))
 
 
@@ -226,7 +227,7 @@ def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
         trials[f"control period of {1e3 * period:g} ms"] = trial(pattern, usual, period)
     for case, done in trials.items():
         outcome = done.steps if done.fell_at is None else f"falls in step {done.steps + 1}"
-        result.add(f"(c) {case}: steps made", "", outcome)
+        result.add(f"(c) {case}: completed steps", "", outcome)
     _add_pushes(result, pattern)
 
 
@@ -242,7 +243,7 @@ def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
                 if trial(pattern, Conditions(push=push)).fell_at is not None:
                     break
                 withstood = impulse
-            label = f"(c) push of 0.1 s from {side}, {when}: withstands up to"
+            label = f"(c) push of 0.1 s from {side}, {when}: largest impulse withstood"
             known = _capturable(pattern, heading) if when == "standing" else None
             result.add(label, "Ns", withstood, analytic=known)
 

@@ -109,7 +109,7 @@ def run(options: Options) -> Result:
     _add_aims(result, times)
     for points in (8, 64):  # the figure also shows the phases at the other numbers of points
         for name, cost in phases[points].items():
-            result.add(f"{points} points, converged: {name}", "us", cost)
+            result.add(f"{points} points, converged: time of {name}", "us", cost)
     result.notes += _notes(worlds)
     return result
 
@@ -123,13 +123,14 @@ def _add_times(result: Result, counts, times: dict) -> None:
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():
         for points in counts:
-            label, ours = f"{points} points, a step, {says[name]}", _middle(times, points, name)
+            label = f"{points} points, time of a step, {says[name]}"
+            ours = _middle(times, points, name)
             peer = _middle(times, points, "Newton")
             result.add(label, "us", ours, source=source.get(points), peer=peer)
     for solver in MUJOCO_SOLVERS[1:]:
         for points in counts:
             if (points, solver) in times:
-                label = f"{points} points, a step, mujoco {solver}"
+                label = f"{points} points, time of a step, mujoco {solver}"
                 result.add(label, "us", None, peer=_middle(times, points, solver))
 
 
@@ -146,11 +147,16 @@ def _add_aims(result: Result, times: dict) -> None:
         if (64, name) in times
     }
     source, peer = CHOREONOID_CONVERGED[8], best.get((8, "Newton"))
-    result.add("8 points, a step, best turn", "us", best[8, "converged"], source=source, peer=peer)
-    label, ours, peer = "64 points / 8 points, converged", growth["converged"], growth.get("Newton")
+    what = "8 points, time of a step, fastest block"
+    result.add(what, "us", best[8, "converged"], source=source, peer=peer)
+    label = "time at 64 points / at 8 points, converged"
+    ours, peer = growth["converged"], growth.get("Newton")
     source = CHOREONOID_CONVERGED[64] / CHOREONOID_CONVERGED[8]
     result.add(label, "", ours, below(AIM_GROWTH), source=source, peer=peer)
-    label, source = f"64 points, a step, {SWEEPS} sweeps, best turn", OPENHRP3_FORCED[64]
+    label, source = (
+        f"64 points, time of a step, {SWEEPS} sweeps, fastest block",
+        OPENHRP3_FORCED[64],
+    )
     result.add(label, "us", best[64, "forced"], source=source, peer=best.get((64, "PGS")))
     for points, ours, peer, aim in (
         (8, "converged", "Newton", AIM_8),
@@ -158,7 +164,8 @@ def _add_aims(result: Result, times: dict) -> None:
     ):
         if (points, peer) in times:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
-            label = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
+            how = "converged" if ours == "converged" else f"{SWEEPS} sweeps"
+            label = f"{points} points, {how}: hrpsim's time / MuJoCo's, {peer}"
             result.add(label, "", ratio, below(aim))
 
 
@@ -169,8 +176,8 @@ def _notes(worlds: dict) -> list[str]:
         "1 ms. A step includes collision detection and sensors. Times are processor times: "
         "medians of blocks of 20 ms, all cases in alternation.",
         "The time of each part of a step is the shortest of five repetitions on the same state.",
-        f"The MuJoCo value next to {SWEEPS} sweeps (best block) is MuJoCo's PGS solver, which "
-        "stops at convergence.",
+        f"The MuJoCo value next to {SWEEPS} sweeps in the fastest block is MuJoCo's PGS solver, "
+        "which stops at convergence.",
         "Sweeps until convergence: " + ", ".join(f"{n} at {p} points" for p, n in sweeps.items()),
         "The source values are Choreonoid's semi-implicit step at convergence, and OpenHRP3 with "
         "120 sweeps, both measured on the development machine in other runs. Fig. 7 of the paper "

@@ -116,13 +116,13 @@ def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
         ("penalty", near(expected, absolute=ahead), ahead, ahead + SLIDING_TOLERANCE),
     ):
         add, peer = result.of(f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: "), stopped.get("mujoco")
-        add("stops at", "m", stopped[name], target, analytic=expected, peer=peer)
-        label, peer = "farthest from the parabola", off.get("mujoco")
+        add("stopping distance", "m", stopped[name], target, analytic=expected, peer=peer)
+        label, peer = "largest distance from the parabola", off.get("mujoco")
         add(label, "m", off[name], at_most(bound), analytic=farthest, peer=peer)
     for name in ("rk4", "penalty"):
-        label = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: rises and sinks by"
+        label = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: range of the height"
         result.add(label, "m", rise[name], analytic=0.0, peer=rise.get("mujoco"))
-    label = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
+    label = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: distance from the parabola + mu d, sliding"
     apart = _off_while_sinking(speed, rate, paths["penalty"], truth)
     result.add(label, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
 

@@ -115,7 +115,8 @@ def _add_table(result: Result, ours: dict, peers: dict) -> None:
                 {key: moved for key, moved in ours.items() if key[1] == model}, force
             )
             exact = model == "penalty" and force == THRESHOLD
-            target, label = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
+            label = f"state under {force:g} N, {model}"
+            target = None if exact else equal_to(analytic)
             result.add(label, "", verdict, target, source=source, analytic=analytic, peer=peer)
 
 
@@ -152,7 +153,7 @@ def _add_yielding(result: Result, rate: int) -> None:
     case = f"at 0.9 of the threshold, dt 1/{rate} s, penalty"
     late = path[round(5.0 * rate) :]
     creep = abs(float(late[-1] - late[0]))
-    result.add(f"gives {case}", "m", float(late[-1]), analytic=expected)
+    result.add(f"deflection of the springs {case}", "m", float(late[-1]), analytic=expected)
     result.add(f"creep from 5 to 15 s {case}", "m", creep, below(1e-6), analytic=0.0)
 
 
@@ -208,8 +209,8 @@ def run(options: Options) -> Result:
     result.notes += [
         "'static' means static at every dt (1/50, 1/100, 1/200, 1/400 s). Otherwise the table "
         "gives the result of each dt.",
-        "penalty: the springs yield elastically before friction holds. If the threshold is off, "
-        "the deflection of the springs is part of the 0.1 m.",
+        "penalty: the springs yield elastically before friction holds. This deflection is part "
+        "of the 0.1 m that define the threshold.",
         "A push at the centre of the box loads the front corners. If the spring of a back corner "
         "were released completely at mu times the normal force, the box would slide from "
         f"{CORNERS:.2f} N on. The box of the thesis slides between 3.92 and 4.41 N. In hrpsim, "

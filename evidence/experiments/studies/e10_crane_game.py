@@ -214,7 +214,7 @@ def run(options: Options) -> Result:
         result.data["held"]["box", rate] = holding["held"]
         hooks.add(result, rate, duration)
         falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
-        add("lies in the goal", "", ", ".join(carried["in_goal"]) or "nothing", equal_to("box"))
+        add("object in the goal", "", ", ".join(carried["in_goal"]) or "nothing", equal_to("box"))
         _add_jerks(result, rate, options.quick)
         height, half_edge = float(falling.box.position[2]), scene.EDGE / 2
         label, target = "height of the box after the abrupt move", near(half_edge, absolute=1e-4)
@@ -245,7 +245,7 @@ def _add_held(result: Result, rate: int, seen: dict) -> None:
     off, bound = float(np.abs(watched.forces - scene.GRIP).max()), at_most(0.01 * scene.GRIP)
     hooks.add_slip(result, case, "box held by friction alone", watched)
     add = result.of(f"{case}box: ")
-    add("slip while it is lifted", "m", seen["lift_slip"], at_most(LARGEST_SLIP))
+    add("slip during the lift", "m", seen["lift_slip"], at_most(LARGEST_SLIP))
     add("error of a pad's force", "N", off, bound, analytic=0.0)
     add("real-time factor, controller included", "", seen["real_time_factor"])
 
@@ -258,13 +258,14 @@ def _add_jerks(result: Result, rate: int, quick: bool) -> None:
     for direction, (axis, critical) in AXES.items():
         if quick and axis == 0:
             continue
-        label = f"slips from this acceleration {direction} on"
+        label = f"smallest acceleration {direction} that causes slip"
         acceleration = threshold(step, axis, critical)
         add(label, "m/s^2", acceleration, near(critical, relative=0.03), analytic=critical)
     far, speed = slide_theory()
     slide = jerked(step, 2, SLIDE * scene.critical_lift()).slip
     target = near(far, relative=0.01, absolute=0.5 * speed * step)
-    add(f"slides in a jerk of {SLIDE:g} times it", "m", slide, target, analytic=far)
+    what = f"slip in a jerk of {SLIDE:g} times the critical acceleration"
+    add(what, "m", slide, target, analytic=far)
 
 
 EXPERIMENT = Experiment("E10", "Virtual crane game", "thesis, 8.3, Figs 8.14 to 8.16", run, draw)

@@ -100,21 +100,22 @@ def run(options: Options) -> Result:
     analysis = analysed.found
     result.data.update(analysed=analysed, planned=zmp)
     result.add("moving links", "", model.body_count, source=34)
-    result.add("fixed at first", "", analysis.phases[0].links[0], equal_to(RIGHT))
-    result.add("fixed at last", "", analysis.phases[-1].links[0], equal_to(LEFT))
+    result.add("first fixed foot", "", analysis.phases[0].links[0], equal_to(RIGHT))
+    result.add("last fixed foot", "", analysis.phases[-1].links[0], equal_to(LEFT))
     switch = next(phase.begin for phase in analysis.phases if phase.links[0] == LEFT)
     label, at = "time of the switch from the right to the left foot", float(motion.times[switch])
     result.add(label, "s", at, near(1.0, absolute=0.4))
     for link in (RIGHT, LEFT):
         (moved, turned), add = drift(analysis, link), result.of(f"{link} while fixed: ")
-        add("moves", "m", moved, at_most(1e-12), analytic=0.0)
-        add("turns (of R)", "", turned, at_most(1e-12), analytic=0.0)
+        add("largest displacement", "m", moved, at_most(1e-12), analytic=0.0)
+        add("largest change in its rotation matrix", "", turned, at_most(1e-12), analytic=0.0)
     _add_timings(result, analyser, motion, analysis, pinocchio, options)
     seen = analysis.samples["zmp"][:, :2] - analysis.support(RIGHT)["position"][0, :2]
     off = np.linalg.norm(seen - zmp, axis=1)
     margin = float(analysis.samples["margin"].min())
-    result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
-    result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
+    what = "smallest distance of the ZMP from the edge of the support"
+    result.add(what, "m", margin, at_least(0.0))
+    result.add("largest distance of the ZMP from the cart-table plan", "m", float(off.max()))
     result.notes += [
         "The humanoid of the source, H6, has 34 links. The source measured 0.18 s on a Celeron "
         "300A.",
@@ -144,10 +145,11 @@ def _add_timings(result: Result, analyser, motion, found, pinocchio, options) ->
     result.add("time of a sample", "s", mine / count, source=SOURCE_TIME / count, peer=each)
     if oracle:
         ratio = float(np.median(np.array(own) / np.array(theirs)))
-        result.add("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO))
+        what = "hrpsim's time / Pinocchio's, measured in alternation"
+        result.add(what, "", ratio, at_most(LARGEST_RATIO))
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
-        label = "torques against Pinocchio's, relative"
+        label = "largest relative difference of torques from Pinocchio's"
         result.add(label, "", float(error.max()), at_most(1e-9))
 
 

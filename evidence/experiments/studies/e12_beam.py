@@ -68,7 +68,7 @@ def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100
 
 def bend_name(load: str) -> str:
     """Return the name of the quantity that `beam.bend` measures for a load."""
-    return "tip sag" if load == "cantilever" else "farthest from straight"
+    return "tip sag" if load == "cantilever" else "largest distance from a straight line"
 
 
 def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
@@ -83,12 +83,13 @@ def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
     sag, source = below(LARGEST_SAG) if load == "cantilever" else None, AGX["direct"][0]
     add_shape(result, case, load, ride, at_most(BOUNDS[load]), sag, source=source, peer=peer)
     best, median = (peer and float(f(others)) for f in (np.min, np.median))
-    add, label = result.of(case), f"time of {SECONDS:g} s, best of {rounds}"
+    add, label = result.of(case), f"time to simulate {SECONDS:g} s, shortest of {rounds}"
     add(label, "s", min(times), source=AGX["direct"][1], peer=best)
-    add("the same, median", "s", float(np.median(times)), peer=median)
+    what = f"time to simulate {SECONDS:g} s, median of {rounds}"
+    add(what, "s", float(np.median(times)), peer=median)
     if peer:
         ratio = float(np.median(np.array(times) / np.array(others)))
-        add(f"our time over MuJoCo's, median of {rounds} turns", "", ratio, below(LARGEST_RATIO))
+        add(f"hrpsim's time / MuJoCo's, median of {rounds} rounds", "", ratio, below(LARGEST_RATIO))
 
 
 def add_shape(
@@ -113,7 +114,7 @@ def add_projected(result: Result) -> None:
     result.data["rides"]["projected", "spinning"] = ride
     case = "spinning, direct, position_projection: "
     add_shape(result, case, "spinning", ride, below(1e-10))
-    result.add(f"{case}time of {SECONDS:g} s", "s", ride.seconds)
+    result.add(f"{case}time to simulate {SECONDS:g} s", "s", ride.seconds)
 
 
 def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -> DenseBeam:
@@ -160,7 +161,7 @@ def add_compliant(result: Result, steps: int) -> None:
         dense.step(steps)
         case = f"{load}, direct, 1e9 N/m, damping time 2 s: "
         for name, difference in relative_differences(own.world, dense).items():
-            label = f"{case}{name} from a dense solution after {steps} steps, relative"
+            label = f"{case}relative error of {name} after {steps} steps"
             result.add(label, "", difference, at_most(LARGEST_DIFFERENCE), analytic=0.0)
         add_shape(result, case, load, ride)
 
@@ -179,10 +180,10 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
     target = at_most(AGX["many"][0]) if many else None
     add_shape(result, case, load, ride, target, source=error, peer=peer)
     add, other = result.of(case), peer and peer.seconds
-    add(f"time of {SECONDS:g} s", "s", ride.seconds, source=seconds, peer=other)
+    add(f"time to simulate {SECONDS:g} s", "s", ride.seconds, source=seconds, peer=other)
     if peer:
         ratio = ride.seconds / peer.seconds
-        add("our time over MuJoCo's PGS", "", ratio, below(LARGEST_SWEEPS_RATIO))
+        add("hrpsim's time / MuJoCo's, PGS", "", ratio, below(LARGEST_SWEEPS_RATIO))
 
 
 def add_rigid_iterative(result: Result) -> None:
@@ -208,9 +209,9 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
     exponent = float(np.median([np.polyfit(np.log(counts), np.log(t), 1)[0] for t in times]))
     result.data["growth"] = (counts, best)
     for count, took in zip(counts, best, strict=True):
-        label = f"cantilever of {count} boxes: a direct step, per box"
+        label = f"cantilever of {count} boxes: time of a direct step / number of boxes"
         result.add(label, "us", float(took / count * 1e6))
-    label = "exponent of the time over the boxes"
+    label = "exponent of this time in the number of boxes"
     result.add(label, "", exponent, at_most(LARGEST_EXPONENT), analytic=1)
     label = f"cantilever of {counts[-1]} boxes: sum of |d_i - 0.1| after {steps} steps"
     result.add(label, "m", end.error, analytic=0.0)
@@ -236,7 +237,7 @@ def run(options: Options) -> Result:
         "A direct step uses about 6.3 kB of memory for each box. The time for each box rises "
         "when a beam no longer fits into the second-level cache, with any algorithm.",
         "Distances between boxes do not show bending. The table therefore adds the sag, which "
-        "the source does not give.",
+        "the source does not give. Relative errors are differences from a dense solution.",
         f"Sweeps end before their limit if no velocity changes by more than {1e-6:g} g dt.",
         "MuJoCo's PGS has 10 000 iterations, a tenth of the sweeps of hrpsim.",
         "iterative with rigid joints: the impulses lag behind by many steps. A position "

@@ -216,8 +216,9 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
     if case.kind == "ball":
         lowest = (LINKS * LENGTH + RADIUS) * (1.0 - math.cos(case.angle))
     add("largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0)
-    add("ball below its start", "m", ours.drop, analytic=lowest, peer=peer and peer.drop)
-    label, target = "change of energy over weight times 1 m", at_most(LARGEST_DRIFT)
+    what = "depth of the ball below its start"
+    add(what, "m", ours.drop, analytic=lowest, peer=peer and peer.drop)
+    label, target = "change of energy / (weight times 1 m)", at_most(LARGEST_DRIFT)
     add(label, "", ours.drift, target, analytic=0.0, peer=peer and peer.drift)
 
 
@@ -228,10 +229,10 @@ def add_iterative(result: Result, case: Case) -> None:
         result.data["motions"][f"iterative, {sweeps} sweeps", case.name] = motion
         add = result.of(f"{case.name}, iterative, {sweeps} sweeps, damping time 2 s: ")
         add("largest gap", "m", motion.largest_gap, analytic=0.0)
-        add("ball below its start", "m", motion.drop, analytic=0.0)
+        add("depth of the ball below its start", "m", motion.drop, analytic=0.0)
     usual = our_motion(case, "iterative")
-    end = usual.end if usual.diverged else "does not"
-    result.add(f"{case.name}, iterative, 120 sweeps: diverges after", "s", end)
+    end = usual.end if usual.diverged else "none"
+    result.add(f"{case.name}, iterative, 120 sweeps: time of divergence", "s", end)
 
 
 def run(options: Options) -> Result:

@@ -125,7 +125,7 @@ def run(options: Options) -> Result:
 
 
 def _add_slips(result: Result, runs: dict) -> None:
-    label = "farthest that a corner of the box moved in the grip"
+    label = "largest motion of a corner of the box in the grip"
     peer = runs["mujoco"].largest_slip if "mujoco" in runs else None
     slips = {kind: runs[kind].largest_slip for kind in KINDS}
     result.add(
@@ -144,7 +144,7 @@ def _add_other_slips(result: Result, others: dict) -> None:
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
-        label = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
+        label = f"hybrid, {pads}, {placed}: largest motion of a corner"
         result.add(label, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
 
 
@@ -152,8 +152,8 @@ def _add_grip(result: Result, ours: OurRun) -> None:
     """Add rows of the grip: half of the motor's force on each pad, and the safety factor."""
     target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
-        result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
-    label = "friction that the pads can give / the most that is needed"
+        result.add(f"hybrid: force of {link} at the end", "N", force, target, analytic=gripper.GRIP)
+    label = "largest friction force of the pads / largest needed force"
     result.add(label, "", None, analytic=gripper.margin())
 
 
@@ -163,10 +163,10 @@ def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
         standing, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
         residual, at_limit = each.residual[standing], int((~each.met[standing]).sum())
-        add("residual, median", "m/s", float(np.median(residual)), at_most(tolerance))
-        add("residual, largest", "m/s", float(residual.max()))
-        add(f"steps of {standing.sum()} that end at the limit of rounds", "", at_limit)
-    label = "hybrid: steps in which the direct solver did not finish"
+        add("median residual", "m/s", float(np.median(residual)), at_most(tolerance))
+        add("largest residual", "m/s", float(residual.max()))
+        add(f"number of steps, of {standing.sum()}, that reach the limit of rounds", "", at_limit)
+    label = "hybrid: number of steps in which the direct solver did not finish"
     result.add(label, "", ours.unfinished, equal_to(0))
 
 
@@ -176,9 +176,9 @@ def _add_times(result: Result, runs: dict) -> None:
     for kind in KINDS:
         for says, begin, end in moments:
             ours, other = runs[kind].median_cost(begin, end), peer and peer.median_cost(begin, end)
-            result.add(f"{kind}: a step, {says}", "us", ours, peer=other)
+            result.add(f"{kind}: time of a step, {says}", "us", ours, peer=other)
         ours, other = runs[kind].slowest, peer and peer.slowest
-        result.add(f"{kind}: the slowest of 1000 steps", "us", ours, peer=other)
+        result.add(f"{kind}: longest time of a step, of 1000", "us", ours, peer=other)
 
 
 def _notes(runs: dict) -> list[str]:
@@ -193,10 +193,10 @@ def _notes(runs: dict) -> list[str]:
         "lie on the floor.",
         "The motion in the grip is the motion of the box relative to either finger after the "
         f"fingers closed at {gripper.CLOSED:g} s. Each contact point of a pad has a compliance of "
-        f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except in rows called rigid.",
-        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are solved directly "
-        "at the end. The time is the processor time of the steps, all scenes in one process, 50 "
-        "steps of each in alternation.",
+        f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except with rigid pads.",
+        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} constraints are solved "
+        "directly at the end. The time is the processor time of the steps, all scenes in one "
+        "process, 50 steps of each in alternation.",
         "MuJoCo has no motor constraints, so its hand follows the path by position actuators. "
         "impratio 100 makes friction stiffer than the normal forces.",
     ]
@@ -238,5 +238,9 @@ def _draw_scene(axes, scene: gripper.Scene) -> None:
 
 
 EXPERIMENT = Experiment(
-    "E14", "A gripper on direct, the floor on iterative", "AGX notes, hybrid solver", run, draw
+    "E14",
+    "Direct solver for a gripper, iterative for the floor",
+    "AGX notes, hybrid solver",
+    run,
+    draw,
 )

@@ -42,9 +42,9 @@ _CORNERS = WIDTH / 2 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, 8).T
 SOURCE = "cube_tosses.npz, from github.com/DAIRLab/contact-nets"
 FOLDS = 4
 KINDS = (
-    ("position, mean over the frames", "% of width"),
-    ("rotation, mean over the frames", "deg"),
-    ("share that comes to lie on the measured face", ""),
+    ("position error, mean over frames", "% of width"),
+    ("rotation error, mean over frames", "deg"),
+    ("fraction of tosses that end on the measured face", ""),
 )
 _COMMON = {
     "friction": Parameter(0.05, 0.4),
@@ -281,7 +281,7 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
             result.add(f"{name} contact: {label}", unit, ours, peer=peer)
     for name, other in (("rigid", "mujoco"), ("compliant", "mujoco"), ("compliant", "rigid")):
         if other in judged:
-            label = f"position, {name} less {other}, toss by toss"
+            label = f"position error, {name} minus {other}, per toss"
             bound = at_most(0.0) if (name, other) == ("rigid", "mujoco") else None
             errors_of = judged[name][:, 0], judged[other][:, 0]
             fitting.add_difference(result, label, "% of width", *errors_of, bound)
@@ -290,14 +290,14 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
 def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
     """Add rows of errors with the authors' numbers, and of the error due to the first state."""
     error = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
-    label = "rigid contact, the numbers that the authors identified: position"
+    label = "rigid contact, values of the authors: position error"
     result.add(label, "% of width", float(error))
     begun = [started_by_flight(toss) for toss in tosses]
     better = np.empty(len(tosses))
     for values, out in zip(found, fitting.held_out(len(tosses), FOLDS)):
         path = Cube(**values).follow([begun[k] for k in out])
         better[out] = errors(path, [tosses[k] for k in out])[:, 0]
-    label = "rigid contact, first state fitted to the whole flight: position"
+    label = "rigid contact, first state fitted to the whole flight: position error"
     result.add(label, "% of width", float(better.mean()))
 
 

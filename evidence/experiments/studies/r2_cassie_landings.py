@@ -28,9 +28,9 @@ SOURCE = (
 )
 FOLDS = 4
 KINDS = (
-    ("joint velocities, root mean square", "rad/s"),
-    ("velocity of the base", "m/s"),
-    ("angular velocity of the base", "rad/s"),
+    ("root mean square error of joint velocities", "rad/s"),
+    ("velocity error of the base", "m/s"),
+    ("angular velocity error of the base", "rad/s"),
 )
 _ROBOT = {
     "friction": Parameter(0.1, 1.5),
@@ -152,12 +152,12 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
     theirs = judged.get("mujoco")
     scale = plain["nothing changes"][0].mean(0)
     for name in ("rigid", "compliant"):
-        label = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
+        label = f"fitted error relative to 'nothing changes': {name} contact, held out"
         fraction = float((judged[name] / scale).mean())
         peer = None if theirs is None else float((theirs / scale).mean())
         result.add(label, "", fraction, peer=peer)
         if theirs is not None:
-            label = f"the same, {name} less mujoco, landing by landing"
+            label = f"relative error, {name} minus mujoco, per landing"
             bound = at_most(0.0) if name == "rigid" else None
             shares = [(errors / scale).mean(1) for errors in (judged[name], theirs)]
             fitting.add_difference(result, label, "", *shares, bound)
@@ -169,7 +169,7 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
             ours = _mean(judged[name], kind)
             result.add(case, unit, ours, peer=_mean(theirs, kind))
         if theirs is not None:
-            label = f"{label}: fitted, rigid less mujoco, landing by landing"
+            label = f"{label}: fitted, rigid minus mujoco, per landing"
             fitting.add_difference(result, label, unit, judged["rigid"][:, kind], theirs[:, kind])
 
 

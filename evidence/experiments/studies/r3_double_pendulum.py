@@ -197,10 +197,10 @@ def _choice_rows(result: Result, ours: Follower, halves, models: Sequence[str]) 
         scores[model] = root_mean_square(errors / SCALES)
         for label, unit, factor, columns in KINDS:
             value = factor * root_mean_square(errors[:, columns])
-            result.add(f"cross-validation, {model}: {label}", unit, value)
+            result.add(f"cross-validation, {model}: {label} error", unit, value)
     result.data["scores"] = scores
     best = min(scores, key=lambda model: scores[model])
-    result.add("model of least error in cross-validation", "", best)
+    result.add("model with the smallest error in cross-validation", "", best)
 
 
 def _held_out_rows(
@@ -223,7 +223,7 @@ def _held_out_rows(
         for quantity, unit, factor, columns in KINDS:
             rms = {name: factor * root_mean_square(e[:, columns]) for name, e in errors.items()}
             bound = bounds[quantity] if model == CHOSEN else None
-            text = f"last third, {label}: {quantity}"
+            text = f"last third, {label}: {quantity} error"
             result.add(text, unit, rms["hrpsim"], bound, peer=rms.get("mujoco"))
         result.data[label] = errors["hrpsim"]
     add_fit(result, fits, fitted_to(engines[0], rest, CHOSEN), 4, _J)

@@ -178,7 +178,7 @@ def run(options: Options) -> Result:
     span = f"{recording.time[0]:.1f} to {recording.time[-1]:.1f} s"
     result.notes += [
         f"Windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held "
-        "out. 'Error of prediction': the model is fitted to a part of the first two thirds and "
+        "out. 'Prediction error': the model is fitted to a part of the first two thirds and "
         "predicts the samples after that part.",
         f"Earlier results for the last 7.8 s of the whole 23.5 s, in mrad: {PUBLISHED}.",
     ]
@@ -197,9 +197,9 @@ def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
             fitted = fitted_to(ours, [first], model)
             parts.append(ours.errors(fitted.values, [second]))
         scores[model] = 1e3 * root_mean_square(np.concatenate(parts))
-        result.add(f"error of prediction in the first two thirds, {model}", "mrad", scores[model])
+        result.add(f"prediction error in the first two thirds, {model}", "mrad", scores[model])
     best = min(scores, key=lambda model: scores[model])
-    result.add("model with the least error of prediction", "", best)
+    result.add("model with the smallest prediction error", "", best)
 
 
 def _held_out_rows(
@@ -207,7 +207,7 @@ def _held_out_rows(
 ) -> None:
     """Add rows of the errors in the last third, and whether the intervals hold there."""
     models: Mapping[str, str | None] = {
-        "the MJCF as it is": None,
+        "unchanged MJCF": None,
         **({} if quick else {"by type": "by type"}),
         CHOSEN: CHOSEN,
     }
@@ -223,11 +223,11 @@ def _held_out_rows(
         rms = {name: 1e3 * root_mean_square(own) for name, own in away.items()}
         result.data[label], errors[label] = away["hrpsim"], rms["hrpsim"]
         bound = at_most(GOAL) if label == CHOSEN else None
-        text = f"last third, {label}: position"
+        text = f"last third, {label}: position error"
         result.add(text, "mrad", rms["hrpsim"], bound, peer=rms.get("mujoco"))
-    fraction = errors[CHOSEN] / errors["the MJCF as it is"]
+    fraction = errors[CHOSEN] / errors["unchanged MJCF"]
     bound = at_most(round(GOAL / GOAL_OF_MJCF, 3))
-    result.add("the same, as a share of the error of the MJCF", "", fraction, bound)
+    result.add("last third, error of this model / error of the unchanged MJCF", "", fraction, bound)
     add_fit(result, fits, None if quick else fitted_to(engines[0], [rest], CHOSEN), 3)
 
 
