@@ -349,7 +349,7 @@ def test_a_lidar_declared_for_gazebo():
         ('type="lidar" azimuth="-4 4"', "at most 360 degrees, got 458"),
         ('type="lidar" azimuth="1 -1"', "the smallest first"),
         ('type="lidar" elevation="0 1.8"', "-90 to 90 degrees"),
-        ('type="lidar" columns="0"', "no rays"),
+        ('type="lidar" columns="0"', "columns must be at least 1, got 0"),
         ('type="lidar" columns="10.5"', "columns='10.5' must be a whole"),
         ('type="lidar" columns="1000000" rings="9" elevation="0 1"', "SENSOR_RAYS"),
         ('type="lidar" sweep="true"', "sweep lasts 1 / rate"),

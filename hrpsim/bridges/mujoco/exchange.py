@@ -264,7 +264,8 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
 @inlined_kernel
 def _write_ball(s: Exchange, ball: Coordinate) -> None:
     """Write the quaternion of a ball joint, with the sign nearer to the last, and the rates."""
-    y, z, x, w = ball_quaternion(s.q, ball.q)
+    k = ball.q
+    x, y, z, w = ball_quaternion(s.q[k], s.q[k + 1], s.q[k + 2], 1.0)
     at = ball.qpos
     along = w * s.qpos[at] + x * s.qpos[at + 1] + y * s.qpos[at + 2] + z * s.qpos[at + 3]
     sign = -1.0 if along < 0.0 else 1.0

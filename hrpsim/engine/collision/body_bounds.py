@@ -165,7 +165,8 @@ def all_quiet(
                 turned += turn * turn
         if _moves_little(link, carrying, gone, turned, margin, time_step, fast):
             continue
-        travel = time_step * farthest_speed(link, carrying)
+        speed = fastest_within(link.v, link.p[0], link.p[1], link.p[2], carrying.extent)
+        travel = time_step * speed
         left = carrying.slack - travel - 0.5 * margin
         moved = math.sqrt(gone) + math.sqrt(turned) * carrying.arm
         if not (moved < left and travel <= fast * carrying.thickness):
@@ -198,17 +199,6 @@ def _moves_little(
 
 
 @inlined_kernel
-def farthest_speed(link: Kinematics, carrying: BodyBounds) -> float:
-    """Return an upper bound on the speed of all points of a body's shapes [m/s].
-
-    Args:
-        link: KINEMATICS record of the body.
-        carrying: BODY_BOUNDS record of the body.
-    """
-    return fastest_within(link.v, link.p[0], link.p[1], link.p[2], carrying.extent)
-
-
-@inlined_kernel
 def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> float:
     """Return an upper bound on the speed of a body's points near a given point [m/s].
 
@@ -219,13 +209,6 @@ def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> floa
     x, y, z = point_velocity(v, x, y, z)
     turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     return math.sqrt(x * x + y * y + z * z) + turning * radius
-
-
-@inner_kernel
-def forget_listing(body_bounds: Records[BodyBounds]) -> None:
-    """Mark the candidate list as outdated in all BODY_BOUNDS records."""
-    for k in range(body_bounds.shape[0]):
-        body_bounds[k].slack = -1.0
 
 
 @inner_kernel

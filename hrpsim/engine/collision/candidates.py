@@ -5,12 +5,7 @@
 
 import math
 
-from hrpsim.engine.collision.body_bounds import (
-    all_quiet,
-    fastest_within,
-    forget_listing,
-    note_listing,
-)
+from hrpsim.engine.collision.body_bounds import all_quiet, fastest_within, note_listing
 from hrpsim.engine.collision.contacts import far_apart
 from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST
@@ -157,7 +152,8 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
             collision.lower[s, r] = shape.center[r] - half_width
             collision.upper[s, r] = shape.center[r] + half_width
         shape.listed = 0
-    forget_listing(collision.body_bounds)
+    for k in range(collision.body_bounds.shape[0]):
+        collision.body_bounds[k].slack = -1.0  # the list of the last step is outdated
     result = candidate_pairs(
         collision.lower,
         collision.upper,

@@ -106,7 +106,8 @@ def _add_to_parent(
         hx, hy = cosine * hx - sine * hy, sine * hx + cosine * hy
         px, py = cosine * px - sine * py, sine * px + cosine * py
         if body.ball == 1:
-            x, y, z, w = ball_quaternion(q, body.q_index)
+            k = body.q_index
+            x, y, z, w = ball_quaternion(q[k + 1], q[k + 2], q[k], 1.0)
             hx, hy, hz = rotated(x, y, z, w, hx, hy, hz)
             px, py, pz = rotated(x, y, z, w, px, py, pz)
     elif body.joint_type == PRISMATIC:

@@ -19,20 +19,6 @@ _Quaternion = tuple[float, float, float, float]
 
 
 @inner_kernel
-def ball_quaternion(q: Vector, j: Index) -> _Quaternion:
-    """Return the rotation of a ball joint, in the joint frame of its first body.
-
-    Args:
-        q: configuration (nq,).
-        j: index of the first position of the joint.
-
-    Returns:
-        The unit quaternion x, y, z, w.
-    """
-    return _exponential(q[j + 1], q[j + 2], q[j], 1.0)
-
-
-@inner_kernel
 def turn_by_ball(q: Vector, j: Index, R: Mat3) -> None:
     """Rotate the joint frame of the first body of a ball joint.
 
@@ -41,7 +27,7 @@ def turn_by_ball(q: Vector, j: Index, R: Mat3) -> None:
         j: index of the first position of the joint.
         R: orientation (3, 3), changed in place.
     """
-    x, y, z, w = ball_quaternion(q, j)
+    x, y, z, w = ball_quaternion(q[j + 1], q[j + 2], q[j], 1.0)
     for a in range(3):
         u, v, n = R[a, 0], R[a, 1], R[a, 2]
         # the row times the matrix is the vector, rotated back
@@ -63,18 +49,8 @@ def carry_ball(q: Vector, j: Index, x: float, y: float, z: float, duration: Seco
         z: third component of the angular velocity [rad/s].
         duration: [s].
     """
-    if x == 0.0 and y == 0.0 and z == 0.0:
-        return
-    a, b, c, d = _exponential(q[j], q[j + 1], q[j + 2], 1.0)
-    x, y, z, w = _exponential(x, y, z, duration)
-    _write_vector(
-        d * x + a * w + b * z - c * y,
-        d * y + b * w + c * x - a * z,
-        d * z + c * w + a * y - b * x,
-        d * w - a * x - b * y - c * z,
-        q,
-        j,
-    )
+    if x != 0.0 or y != 0.0 or z != 0.0:
+        _write_turned(q[j], q[j + 1], q[j + 2], x, y, z, duration, q, j)
 
 
 @inner_kernel
@@ -88,16 +64,8 @@ def find_ball_turn(start: Vector, end: Vector, j: Index, way_out: Vector, k: Ind
         way_out: angular velocity that needs unit time, written from index `k` on (nv,).
         k: index of the first rate of the joint.
     """
-    a, b, c, d = _exponential(start[j], start[j + 1], start[j + 2], -1.0)
-    x, y, z, w = _exponential(end[j], end[j + 1], end[j + 2], 1.0)
-    _write_vector(
-        d * x + a * w + b * z - c * y,
-        d * y + b * w + c * x - a * z,
-        d * z + c * w + a * y - b * x,
-        d * w - a * x - b * y - c * z,
-        way_out,
-        k,
-    )
+    a, b, c = -start[j], -start[j + 1], -start[j + 2]
+    _write_turned(a, b, c, end[j], end[j + 1], end[j + 2], 1.0, way_out, k)
 
 
 @inner_kernel
@@ -142,9 +110,12 @@ def shorten_ball(q: Vector, j: Index) -> None:
             q[j + r] *= 1.0 - 2.0 * math.pi / length
 
 
-@inlined_kernel
-def _exponential(x: float, y: float, z: float, scale: float) -> _Quaternion:
-    """Return the unit quaternion x, y, z, w of the rotation vector `scale` (x, y, z)."""
+@inner_kernel
+def ball_quaternion(x: float, y: float, z: float, scale: float) -> _Quaternion:
+    """Return the unit quaternion x, y, z, w of the rotation vector `scale` (x, y, z).
+
+    The joint frame of a ball's first body has the components q[j + 1], q[j + 2], q[j].
+    """
     x, y, z = scale * x, scale * y, scale * z
     square = x * x + y * y + z * z
     sine, cosine = 0.5 - square / 48.0, 1.0 - square / 8.0
@@ -156,12 +127,35 @@ def _exponential(x: float, y: float, z: float, scale: float) -> _Quaternion:
 
 
 @inlined_kernel
-def _write_vector(x: float, y: float, z: float, w: float, out: Vector, at: Index) -> None:
-    """Write the shortest rotation vector of a quaternion to out[at:at + 3]."""
+def _write_turned(
+    a: float, b: float, c: float, x: float, y: float, z: float, duration: Seconds,
+    out: Vector, at: Index,
+) -> None:  # fmt: skip
+    """Write the shortest rotation vector of a turned frame to out[at:at + 3].
+
+    Args:
+        a: first component of the rotation vector of the frame [rad].
+        b: second component of the rotation vector of the frame [rad].
+        c: third component of the rotation vector of the frame [rad].
+        x: first component of the angular velocity, along the axes of the frame [rad/s].
+        y: second component of the angular velocity, along the axes of the frame [rad/s].
+        z: third component of the angular velocity, along the axes of the frame [rad/s].
+        duration: [s].
+        out: vector to write.
+        at: first index to write.
+    """
+    a, b, c, d = ball_quaternion(a, b, c, 1.0)
+    x, y, z, w = ball_quaternion(x, y, z, duration)
+    u, v, n = (
+        d * x + a * w + b * z - c * y,
+        d * y + b * w + c * x - a * z,
+        d * z + c * w + a * y - b * x,
+    )
+    w = d * w - a * x - b * y - c * z
     if w < 0.0:
-        x, y, z, w = -x, -y, -z, -w
-    sine = math.sqrt(x * x + y * y + z * z)
+        u, v, n, w = -u, -v, -n, -w
+    sine = math.sqrt(u * u + v * v + n * n)
     scale = 2.0 / w
     if sine > 1e-12:
         scale = 2.0 * math.atan2(sine, w) / sine
-    out[at], out[at + 1], out[at + 2] = scale * x, scale * y, scale * z
+    out[at], out[at + 1], out[at + 2] = scale * u, scale * v, scale * n

@@ -240,7 +240,9 @@ def largest_error(
     largest, worst = 0.0, -1
     for k in range(island.first, island.end):
         number = island_rows[k]
-        error = _error_of(rows[number], velocity)
+        row = rows[number]
+        new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
+        error = abs(new - row.impulse) * row.inverse_mass
         if error > largest:
             largest, worst = error, number
         if k < island.contact_end:
@@ -252,9 +254,3 @@ def largest_error(
             if error > largest:
                 largest, worst = error, number + 1
     return largest, worst
-
-
-@inlined_kernel
-def _error_of(row: Row, velocity: Vector) -> float:
-    new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
-    return abs(new - row.impulse) * row.inverse_mass

@@ -178,7 +178,9 @@ def solve(
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        back, before = relative_tolerance == 0.0 and _goes_back(sweeps), change
+        before = change
+        # the second sweep of a pair goes backward
+        back = relative_tolerance == 0.0 and sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1
         if back:
             change = _sweep_back(rows, island_rows, island, response, velocity)
         else:
@@ -196,12 +198,6 @@ def solve(
         elif back and not done and sweeps < sweep_limit:
             age = add_momentum(rows, island_rows, island, response, age, velocity, work)
     return sweeps, change, done
-
-
-@inlined_kernel
-def _goes_back(sweeps: int) -> bool:
-    """Return whether the next sweep is the backward sweep of a pair."""
-    return sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1
 
 
 @inlined_kernel

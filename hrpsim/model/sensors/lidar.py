@@ -64,7 +64,7 @@ class Lidar(RayPattern):
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
-        require(self.columns > 0, "columns must be at least 1, got 0")
+        require(self.columns > 0, f"columns must be at least 1, got {self.columns}")
         low, high = self.azimuth if len(self.azimuth) == 2 else (1.0, 0.0)
         require(low <= high, "azimuth must be two numbers, the smallest first")
         require(

@@ -122,34 +122,11 @@ def find_islands(
         island.new_count, island.whole, island.slips = counts.new_count, 1, 0
         counts.island_count = 1
     else:
-        _part(
-            counts,
-            bodies,
-            collision,
-            constrained,
-            rows,
-            islands,
-            contact_count,
-            contact_count + other_count,
-        )
-
-
-@inner_kernel
-def _part(
-    counts: Counts,
-    bodies: Records[Body],
-    collision: Collision,
-    constrained: ConstraintBodies,
-    rows: Rows,
-    islands: Islands,
-    contact_count: int,
-    entry_count: int,
-) -> None:
-    """Group the contacts and rows into islands, and write the number of the direct island."""
-    direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
-    _gather(counts, collision, rows, islands, contact_count, entry_count)
-    if direct >= 0:
-        counts.direct_island = islands.trees[representative_of(islands.trees, direct)].number
+        count = contact_count + other_count
+        direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, count)
+        _gather(counts, collision, rows, islands, contact_count, count)
+        if direct >= 0:
+            counts.direct_island = islands.trees[representative_of(islands.trees, direct)].number
 
 
 @inlined_kernel
