@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
@@ -163,9 +164,7 @@ def check_balls(tree: LinkTree) -> None:
             _fail(tree, robot.joints[next(iter(parts))])
         joint = robot.joints[name]
         for part, axis in enumerate(_AXES, 1):
-            is_hinge = joint.type in ("revolute", "continuous") and joint.axis == axis
-            is_bounded = max(-joint.lower, joint.upper) < np.inf or joint.mimic is not None
-            if parts.pop(joint.name, 0) != part or not is_hinge or is_bounded:
+            if parts.pop(joint.name, 0) != part or not _is_free_hinge(joint, axis):
                 _fail(tree, joint)
             if part == len(_AXES):
                 break
@@ -176,11 +175,18 @@ def check_balls(tree: LinkTree) -> None:
             (joint,) = below
 
 
+def _is_free_hinge(joint: JointData, axis: tuple[float, float, float]) -> bool:
+    """Return whether a joint is a hinge about `axis` without limits and without a leader."""
+    if joint.type not in ("revolute", "continuous") or joint.axis != axis:
+        return False
+    return joint.mimic is None and min(-joint.lower, joint.upper) == np.inf
+
+
 def _is_at_origin(joint: JointData) -> bool:
     return np.array_equal(joint.origin.R, np.eye(3)) and not np.any(joint.origin.p)
 
 
-def _fail(tree: LinkTree, joint: JointData) -> None:
+def _fail(tree: LinkTree, joint: JointData) -> NoReturn:
     tree.robot.fail(
         joint,
         "a ball joint is three joints with parts 1, 2 and 3, one after another in one place, about"

@@ -100,8 +100,19 @@ def test_linearize_names_balls():
         world.linearize()
 
 
+HINGE = '"b_y" type="continuous">'
+STOPPED = '"b_y" type="revolute"><limit lower="-1" upper="{}" effort="0" velocity="0"/>'
+
+
 @pytest.mark.parametrize(
-    "old, new", [('part="2"', 'part="3"'), ('part="1"', 'part="4"'), ("0.0 1.0 0.0", "0.0 0.0 1.0")]
+    "old, new",
+    [
+        ('part="2"', 'part="3"'),
+        ('part="1"', 'part="4"'),
+        ("0.0 1.0 0.0", "0.0 0.0 1.0"),
+        (HINGE, STOPPED.format("1")),
+        (HINGE, STOPPED.format("1e30")),
+    ],
 )
 def test_parts_of_a_ball_make_a_whole(old, new):
     """Law: the URDF of a ball is the same robot. A part alone is an error that says what lacks."""

@@ -184,21 +184,26 @@ def _differs(s: Exchange) -> bool:
         if s.qpos[i] != s.known_qpos[i] or s.qvel[j] != s.known_qvel[j]:
             return True
     for k in range(s.balls.shape[0]):
-        i, j = s.balls[k].qpos, s.balls[k].qvel
-        for r in range(4):
-            if s.qpos[i + r] != s.known_qpos[i + r]:
-                return True
-        for r in range(3):
-            if s.qvel[j + r] != s.known_qvel[j + r]:
-                return True
+        if _any_differs(s, s.balls[k].qpos, 4, s.balls[k].qvel, 3):
+            return True
     for k in range(s.bases.shape[0]):
-        i, j = s.bases[k].qpos, s.bases[k].qvel
-        for r in range(7):
-            if s.qpos[i + r] != s.known_qpos[i + r]:
-                return True
-        for r in range(6):
-            if s.qvel[j + r] != s.known_qvel[j + r]:
-                return True
+        if _any_differs(s, s.bases[k].qpos, 7, s.bases[k].qvel, 6):
+            return True
+    return False
+
+
+@inlined_kernel
+def _any_differs(s: Exchange, i: Index, positions: int, j: Index, velocities: int) -> bool:
+    """Return whether the script has changed `qpos` from i on, or `qvel` from j on.
+
+    positions, velocities: numbers of values to compare.
+    """
+    for r in range(positions):
+        if s.qpos[i + r] != s.known_qpos[i + r]:
+            return True
+    for r in range(velocities):
+        if s.qvel[j + r] != s.known_qvel[j + r]:
+            return True
     return False
 
 

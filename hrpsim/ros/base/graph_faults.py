@@ -61,16 +61,16 @@ def unheard(node: Node, topic: str) -> list[str]:
 
 def astray(node: Node, topics: Sequence[str]) -> list[str]:
     """Return a text for each publisher of a topic with a name like `topics` but no subscribers."""
-    own, found = {topic.rpartition("/")[2]: topic for topic in topics}, []
+    own, problems = {topic.rpartition("/")[2]: topic for topic in topics}, []
     for topic, _ in node.get_topic_names_and_types():
         alike = get_close_matches(topic.rpartition("/")[2], own, 1, _ALIKE)
         if alike and topic not in topics and not node.count_subscribers(topic):
-            found += [
+            problems += [
                 f"{name_of(info)} publishes {topic}, which nobody receives. This node "
                 f"receives {own[alike[0]]}"
                 for info in node.get_publishers_info_by_topic(topic)
             ]
-    return found
+    return problems
 
 
 def name_of(info) -> str:

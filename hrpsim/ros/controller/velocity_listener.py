@@ -97,8 +97,8 @@ class VelocityListener:
     def _unreceived(self) -> list[str]:
         """Return a text for each publisher that is not received here."""
         topic = self._subscription.topic
-        found = [text + (_HINT if "/Twist" in text else "") for text in unheard(self._node, topic)]
-        return found + astray(self._node, [topic])
+        texts = [text + (_HINT if "/Twist" in text else "") for text in unheard(self._node, topic)]
+        return texts + astray(self._node, [topic])
 
     def _time(self, message, now: Stamp) -> int:
         """Return the time from which a velocity applies [ns]."""
